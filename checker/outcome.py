@@ -1,0 +1,99 @@
+"""What a check found: verdicts, counts, and the exit code that follows from them.
+
+The verdict is a function of the findings alone. A limit that was hit, an empty space, a witness that was not reached:
+each turns `holds` into `inconclusive`; nothing turns `violated` into anything else.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from checker.trace import Trace
+
+
+class Verdict(enum.Enum):
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    INCONCLUSIVE = "inconclusive"
+
+
+EXIT_CODE = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.INCONCLUSIVE: 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """How much was walked. `distinct` counts stored states (orbits where symmetry was used), `generated` successors;
+    `depth` counts levels, the initial state being 1. `stopped` says what ended an incomplete search."""
+
+    distinct: int
+    generated: int
+    depth: int
+    complete: bool
+    stopped: str | None
+    seconds: float
+    steps_taken: dict[str, int] = field(default_factory=dict)  # successors by action
+
+    @property
+    def states_per_second(self) -> int:
+        return round(self.distinct / self.seconds) if self.seconds > 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class SymmetryUsed:
+    """The group that pruned the search. `proved` is false only for the trivial group: nothing was pruned. `notes` say
+    what was refuted or left open, in words."""
+
+    group: str
+    order: int
+    proved: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantOutcome:
+    """`trace` is there if and only if the verdict is `violated`."""
+
+    name: str
+    verdict: Verdict
+    trace: Trace | None = None
+
+    @property
+    def steps(self) -> int | None:
+        return len(self.trace.steps) if self.trace else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything one check found. `witnesses` gives the steps to each witness, or none if it was not reached;
+    `never_enabled` names actions that could have been taken but never were, except those the spec allows."""
+
+    explored: Explored
+    symmetry: SymmetryUsed
+    invariants: tuple[InvariantOutcome, ...]
+    witnesses: dict[str, int | None]
+    never_enabled: tuple[str, ...]
+    phases: dict[str, float] = field(default_factory=dict)  # seconds: staging, proof, compile, search, replay
+
+    @property
+    def verdict(self) -> Verdict:
+        if any(found.verdict is Verdict.VIOLATED for found in self.invariants):
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if self.doubts else Verdict.HOLDS
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why `holds` may not be said, each in a sentence."""
+        found = []
+        if not self.explored.complete:
+            found.append(f"The search is not complete: {self.explored.stopped}.")
+        elif self.explored.distinct == 1 and self.explored.generated == 0:
+            found.append("The state space is a single state: nothing can happen, so nothing was checked.")
+        else:
+            missing = [name for name, steps in self.witnesses.items() if steps is None]
+            found += [f"The witness {name} was not reached: the model may be vacuous." for name in missing]
+        return tuple(found)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODE[self.verdict]

@@ -1,0 +1,93 @@
+"""What each step says in a story: one plain sentence, from the state before and the state after.
+
+States come as snapshots (`model.language.show.snapshot`): `before.replicas["A"].log` is a list of records.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def controller_shrinks_isr(before: Any, after: Any, replica: str) -> str:
+    epoch = after.quorum.leader_epoch
+    if before.quorum.leader == replica:
+        stays = "it stays the only ISR member" if replica in after.quorum.isr else f"the ISR is now {_set(after)}"
+        return f"The controller gives up on leader {replica} in epoch {epoch}: there is no leader, and {stays}."
+    return f"The controller takes {replica} out of the ISR in epoch {epoch}: the ISR is now {_set(after)}."
+
+
+def controller_elects(before: Any, after: Any, replica: str) -> str:
+    return f"The controller elects {replica} leader of epoch {after.quorum.leader_epoch} with ISR {_set(after)}."
+
+
+def become_leader(before: Any, after: Any, leader: str, epoch: int) -> str:
+    replica = after.replicas[leader]
+    end = len(replica.log)
+    return f"{leader} becomes leader of epoch {epoch} with log end {end} and high watermark {replica.high_watermark}."
+
+
+def write(before: Any, after: Any, leader: str) -> str:
+    log = after.replicas[leader].log
+    return f"{leader} appends {log[-1].id} at offset {len(log) - 1} in epoch {log[-1].epoch}."
+
+
+def leader_shrinks_isr(before: Any, after: Any, leader: str, follower: str) -> str:
+    return f"{leader} takes {follower}, which is not caught up, out of the ISR: it is now {_set(after)}."
+
+
+def leader_expands_isr(before: Any, after: Any, leader: str, follower: str) -> str:
+    reached = after.replicas[leader].high_watermark
+    return (
+        f"{leader} takes {follower}, which has reached high watermark {reached}, into the ISR: it is now {_set(after)}."
+    )
+
+
+def advance_high_watermark(before: Any, after: Any, leader: str) -> str:
+    replica = after.replicas[leader]
+    committed = replica.log[replica.high_watermark - 1].id
+    isr = ", ".join(replica.isr)
+    return f"{leader} advances its high watermark to {replica.high_watermark}: {committed} is committed (ISR {isr})."
+
+
+def become_follower(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
+    return f"{follower} becomes follower of {leader} in epoch {epoch} and {_cut(before, after, follower)}."
+
+
+def adopt_leader(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
+    return f"{follower} becomes follower of {leader} in epoch {epoch} and keeps its log."
+
+
+def truncate(before: Any, after: Any, follower: str, leader: str) -> str:
+    return f"{follower}, whose log diverges from {leader}'s, {_cut(before, after, follower)}."
+
+
+def replicate(before: Any, after: Any, follower: str, leader: str) -> str:
+    replica = after.replicas[follower]
+    record, offset = replica.log[-1], len(replica.log) - 1
+    watermark = replica.high_watermark
+    return f"{follower} fetches {record.id} at offset {offset} from {leader}; its high watermark is {watermark}."
+
+
+def _cut(before: Any, after: Any, follower: str) -> str:
+    old, new = before.replicas[follower], after.replicas[follower]
+    if len(old.log) == len(new.log):
+        return f"truncates nothing (log end {len(new.log)})"
+    dropped = old.log[len(new.log) :]
+    names = " and ".join(record.id for record in dropped)
+    return (
+        f"truncates its log from {len(old.log)} to {len(new.log)}, dropping {names}{_why_it_matters(before, dropped)}"
+    )
+
+
+def _why_it_matters(before: Any, dropped: list[Any]) -> str:
+    """Whoever counts a dropped record as committed."""
+    for name, replica in before.replicas.items():
+        committed = replica.log[: replica.high_watermark]
+        lost = [record.id for record in dropped if record in committed]
+        if lost:
+            return f", which {name} counts as committed" if len(lost) == len(dropped) else f" ({lost[0]} is committed)"
+    return ""
+
+
+def _set(state: Any) -> str:
+    return "{" + ", ".join(state.quorum.isr) + "}"
