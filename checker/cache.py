@@ -1,9 +1,9 @@
 """What is worth keeping between runs: machine code, proofs. Losing any of it costs time and nothing else.
 
-An entry is a file `KIND/KEY` in the user's cache directory: a digest, then the content. Entries are written beside their
-place and renamed, so that a reader sees a whole one or none. Whatever is wrong with the directory or an entry (missing,
-read-only, full, cut short, altered) counts as absent. The directory is trusted: whoever may write there may make
-tidegauge run their code.
+An entry is a file `KIND/KEY` in the user's cache directory: a digest, then the content. Entries are written beside
+their place and renamed, so that a reader sees a whole one or none. Whatever is wrong with the directory or an entry
+(missing, read-only, full, cut short, altered) counts as absent. The directory is trusted: whoever may write there may
+make tidegauge run their code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -81,12 +80,8 @@ def key_of(*parts: str) -> str:
 def source_hash() -> str:
     """A digest of tidegauge's own sources: an entry made by another version of them is not used."""
     root = Path(__file__).resolve().parent.parent
-    return key_of(*(part for path in _sources(root) for part in (path.relative_to(root).as_posix(), path.read_text("utf-8"))))
-
-
-def _sources(root: Path) -> Iterator[Path]:
-    for package in ("model", "checker"):
-        yield from sorted((root / package).rglob("*.py"))
+    files = [path for package in ("model", "checker") for path in sorted((root / package).rglob("*.py"))]
+    return key_of(*(f"{path.relative_to(root).as_posix()}\n{path.read_text('utf-8')}" for path in files))
 
 
 def _replace(path: Path, entry: bytes) -> None:

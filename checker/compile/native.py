@@ -1,30 +1,40 @@
 """A protocol becomes machine code: `expand`, `violated`, `canonical`, called by address.
 
-    expand(state, successors, step_ids) -> count, or -(step + 1) for a fault    (native_expand.py)
-    violated(state) -> mask: invariants that are false, then witnesses that are true, lowest bit first
-    canonical(state, out): the representative of the state's orbit              (native_canonical.py)
+    expand(state, successors, step_ids) -> count, or -(step + 1) for a fault    native_expand.py
+    violated(state) -> mask, one bit for each invariant, then each witness      native_predicates.py
+    canonical(state, out): the representative of the state's orbit              native_canonical.py
 
-All three take packed states (packing.py), follow the C calling convention and keep no state of their own.
+All take packed states (packing.py), follow the C calling convention and keep no state of their own, so that any number
+of threads may call them.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from llvmlite import ir
 
-from checker.compile.native_expand import emit_expand
-from checker.compile.native_predicates import emit_violated
-from checker.compile.native_objects import compile_object, load_object
+from checker.cache import Cache, key_of, source_hash
+from checker.compile import native_canonical, native_expand, native_predicates
+from checker.compile.native_objects import LoadedObject, compile_object, load_object, machine
+from checker.compile.native_orbits import Orbits
 from checker.compile.packing import Packing
+from checker.prove.certificate import Group
 from model.language.protocol import Protocol
+
+CACHE_KIND = "native"
 
 
 @dataclass(frozen=True, slots=True)
 class NativeProtocol:
-    """Addresses of the functions, callable as long as this object lives (`canonical` is 0 without symmetry)."""
+    """The functions, callable as long as this object lives.
+
+    `expand`, `violated` and `canonical` are addresses; `canonical` is 0 without symmetry. A state is `words` words of
+    64 bits, and has at most `max_successors` successors. `seconds` is what making or finding the code took; `cached`
+    tells which of the two.
+    """
 
     words: int
     max_successors: int
@@ -33,20 +43,49 @@ class NativeProtocol:
     canonical: int
     seconds: float
     cached: bool
-    engine: Any
+    loaded: LoadedObject = field(repr=False)
 
 
-def compile_native(protocol: Protocol, packing: Packing, group=None, cache=None) -> NativeProtocol:
-    t0 = time.perf_counter()
+def compile_native(protocol: Protocol, packing: Packing, group: Group | None, cache: Cache) -> NativeProtocol:
+    """Machine code for a protocol and, unless there is no symmetry, a group of permutations.
+
+    Which permutations are harmless is not decided here: searches take a certificate and pass on its group.
+    """
+    start = time.perf_counter()
+    orbits = None if group is None or group.is_trivial else Orbits(packing, group)
+    key = key_of(*_identity(protocol, orbits))
+    content = cache.load(CACHE_KIND, key)
+    cached = content is not None
+    if content is None:
+        content = compile_object(source(protocol, packing, orbits))
+        cache.store(CACHE_KIND, key, content)
+    names = [native_expand.NAME, native_predicates.NAME, *([native_canonical.NAME] if orbits else [])]
+    loaded = load_object(content, names)
+    return NativeProtocol(
+        words=packing.words,
+        max_successors=len(protocol.steps),
+        expand=loaded.addresses[native_expand.NAME],
+        violated=loaded.addresses[native_predicates.NAME],
+        canonical=loaded.addresses.get(native_canonical.NAME, 0),
+        seconds=time.perf_counter() - start,
+        cached=cached,
+        loaded=loaded,
+    )
+
+
+def source(protocol: Protocol, packing: Packing, orbits: Orbits | None) -> str:
+    """The functions in LLVM's language."""
     module = ir.Module("tidegauge")
-    emit_expand(module, protocol, packing)
-    emit_violated(module, protocol, packing)
-    text = str(module)
-    t1 = time.perf_counter()
-    obj = compile_object(text)
-    t2 = time.perf_counter()
-    loaded = load_object(obj, ("expand", "violated"))
-    t3 = time.perf_counter()
-    print(f"ir {t1-t0:.3f} compile {t2-t1:.3f} load {t3-t2:.3f} {len(text)} {len(obj)}")
-    open('/tmp/tg/last.o','wb').write(obj); open('/tmp/tg/last.ll','w').write(text)
-    return NativeProtocol(packing.words, len(protocol.steps), loaded.addresses["expand"], loaded.addresses["violated"], 0, t3 - t0, False, loaded)
+    native_expand.emit_expand(module, protocol, packing)
+    native_predicates.emit_violated(module, protocol, packing)
+    if orbits is not None:
+        native_canonical.emit_canonical(module, orbits)
+    return str(module)
+
+
+def _identity(protocol: Protocol, orbits: Orbits | None) -> Iterator[str]:
+    """Everything that the machine code depends on."""
+    yield from (protocol.content_hash, source_hash(), machine())
+    yield str([(step.number, [update.proved for update in step.updates]) for step in protocol.steps])
+    if orbits is not None:
+        yield repr(orbits.sortings)

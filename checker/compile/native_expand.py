@@ -1,18 +1,17 @@
 """The function `expand`: every enabled step's successor, written one after the other.
 
-    expand(state, successors, step_ids) -> count, or -(step + 1) if that enabled step assigns outside a domain
+expand(state, successors, step_ids) -> count, or -(step + 1) if that enabled step assigns outside a domain
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from checker.compile.native_comparisons import copy_of, same_coding
 from checker.compile.native_expressions import WORD, Emitter, load_words, move, number_type, word
 from checker.compile.native_guards import Branch, Leaf, Node, plan
-from checker.compile.native_tests import copy_of, same_coding
 from checker.compile.packing import WORD_BITS, Packing
 from model.language.domains import BOOL
 from model.language.expr import Expr, Op
@@ -42,7 +41,8 @@ class _Expand:
         self.packing = packing
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.words = load_words(self.builder, self.state, packing.words)
-        self.emitter = Emitter(self.builder, packing, number_type(_roots(protocol)), self.words)
+        assigned = [protocol.cells[update.cell].domain for step in protocol.steps for update in step.updates]
+        self.emitter = Emitter(self.builder, packing, number_type(_roots(protocol), assigned), self.words)
         self.fault = function.append_basic_block("fault")
         self.faults: list[tuple[ir.Value, ir.Block]] = []
 

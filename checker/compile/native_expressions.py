@@ -7,16 +7,16 @@ opens a branch calls `branch()` and drops what was learnt inside when it closes.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, assert_never
+from typing import assert_never
 
 from llvmlite import ir
 
-from checker.compile.native_tests import Bits, Conjunction, Copies, conjunction_of, test_of
+from checker.compile.native_comparisons import Bits, Conjunction, Copies, conjunction_of, test_of
 from checker.compile.packing import WORD_BITS, Packing
 from model.errors import ModelError
-from model.language.domains import BOOL
+from model.language.domains import BOOL, Scalar
 from model.language.expr import Expr, Op, negate, walk
 
 WORD = ir.IntType(WORD_BITS)
@@ -27,21 +27,26 @@ def word(value: int) -> ir.Constant:
     return ir.Constant(WORD, value)
 
 
-def number_type(roots: Iterable[Expr]) -> ir.IntType:
-    """The machine integer in which no node below the roots overflows."""
-    low = high = 0
-    for node in walk(roots):
-        low, high = min(low, node.low), max(high, node.high)
+def number_type(roots: Iterable[Expr], assigned: Iterable[Scalar] = ()) -> ir.IntType:
+    """The machine integer in which nothing overflows: no node below the roots, no code of a cell assigned to."""
+    bounds = [(0, 0), *((node.low, node.high) for node in walk(roots)), *((each.low, each.high) for each in assigned)]
+    low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
     for bits in (32, 64):
-        if -(1 << bits - 1) <= low and high < 1 << bits - 1:
+        if high - low < 1 << bits - 1:
             return ir.IntType(bits)
-    raise ModelError(f"an expression ranges over {low}..{high}, more than a machine integer holds")
+    raise ModelError(f"numbers range over {low}..{high}, more than a machine integer holds")
 
 
 def load_words(builder: ir.IRBuilder, state: ir.Value, count: int) -> list[ir.Value]:
     """The words of the state at an address."""
     places = (builder.gep(state, [word(number)], source_etype=WORD) for number in range(count))
     return [builder.load(place, typ=WORD) for place in places]
+
+
+def store_words(builder: ir.IRBuilder, target: ir.Value, words: Sequence[ir.Value]) -> None:
+    """Write the words of a state to an address."""
+    for number, value in enumerate(words):
+        builder.store(value, builder.gep(target, [word(number)], source_etype=WORD))
 
 
 class Emitter:
@@ -113,8 +118,9 @@ class Emitter:
             return self._bits(Bits(position.word, position.mask, position.mask))
         low = self.packing.protocol.cells[expr.value].domain.low
         moved = self.builder.lshr(self.words[position.word], word(position.shift))
-        narrow = moved if self.number is WORD or self.number.width == WORD_BITS else self.builder.trunc(moved, self.number)
-        code = self.builder.and_(narrow, ir.Constant(self.number, (1 << position.bits) - 1))
+        if self.number.width < WORD_BITS:
+            moved = self.builder.trunc(moved, self.number)
+        code = self.builder.and_(moved, ir.Constant(self.number, (1 << position.bits) - 1))
         return self.builder.add(code, ir.Constant(self.number, low), flags=["nsw"]) if low else code
 
     def _equal(self, expr: Expr) -> ir.Value:
@@ -153,5 +159,3 @@ def move(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value:
     if distance == 0:
         return value
     return builder.shl(value, word(distance)) if distance > 0 else builder.lshr(value, word(-distance))
-
-

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from checker.compile.native_tests import conjuncts_of
+from checker.compile.native_comparisons import conjuncts_of
 from model.language.expr import Expr
 from model.language.protocol import Step
 

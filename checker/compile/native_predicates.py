@@ -1,6 +1,6 @@
 """The function `violated`: one bit for each predicate that a state settles.
 
-    violated(state) -> mask: invariants that are false, then witnesses that are true, lowest bit first
+violated(state) -> mask: invariants that are false, then witnesses that are true, lowest bit first
 """
 
 from __future__ import annotations

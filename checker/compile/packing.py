@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from model.errors import ModelError
-from model.language.domains import Bool, Key, Part, Scalarset
+from model.language.domains import Bool, Key, Option, Part, Scalar, Scalarset
 from model.language.protocol import Cell, Protocol, State
 
 WORD_BITS = 64
@@ -139,8 +139,19 @@ def _group_of(cell: Cell) -> object:
     parts: tuple[Part, ...] = cell.path.parts
     if isinstance(parts[-1], Key) and isinstance(cell.domain, Bool):
         parts = parts[:-1]
-    individuals = (part for part in parts if isinstance(part, Key) and isinstance(part.domain, Scalarset))
-    return next(individuals, parts[:-1])
+    return next(filter(None, map(individual, parts)), parts[:-1])
+
+
+def individual(part: Part) -> tuple[str, int] | None:
+    """The scalarset and member that a part of a path stands for, if it does."""
+    named = named_by(part.domain) if isinstance(part, Key) else None
+    return (named, part.code) if isinstance(part, Key) and named is not None and part.code >= 0 else None
+
+
+def named_by(domain: Scalar) -> str | None:
+    """The scalarset whose members a value of this domain may name."""
+    inner = domain.inner if isinstance(domain, Option) else domain
+    return inner.name if isinstance(inner, Scalarset) else None
 
 
 def _cut(group: Chunk, pieces: int) -> Iterator[Chunk]:

@@ -4,13 +4,13 @@ Every cell is one z3 variable: a Bool, or a signed bit-vector. All bit-vectors o
 for the range of every expression in it, so that nothing wraps. Domains become side conditions.
 
 A question is put about *every type-correct state*: each cell within its domain and, if wanted, sequences in their
-normal form (places beyond the length hold the lowest value). These are more than the reachable states, so what is proved
-here holds for those too; a refuting state, on the other hand, need not be reachable.
+normal form (places beyond the length hold the lowest value). These are more than the reachable states, so what is
+proved holds for those too; a refuting state, on the other hand, need not be reachable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
@@ -44,6 +44,8 @@ class Unknown:
     reason: str
 
 
+BUDGET_SPENT = "the budget is spent"
+
 Answer: TypeAlias = Proved | Refuted | Unknown
 
 
@@ -52,6 +54,7 @@ class Terms:
 
     def __init__(self, protocol: Protocol, further: Iterable[Expr] = ()) -> None:
         self.protocol = protocol
+        self.places = tuple(sequence_places(protocol))
         # A context of its own: what was asked before, elsewhere in the process, has no influence on the search.
         self.context = z3.Context()
         self.width = bit_width(protocol, further)
@@ -71,6 +74,11 @@ class Terms:
         """A state of which nothing is known yet."""
         cells = self.protocol.cells
         return SymbolicState(self, tuple(self.variable(f"{cell.number}:{cell.path}", cell.domain) for cell in cells))
+
+    def concrete(self, state: State) -> SymbolicState:
+        """A state of which everything is known."""
+        cells = zip(self.protocol.cells, state, strict=True)
+        return SymbolicState(self, tuple(self.constant(value, cell.domain.sort) for cell, value in cells))
 
     def within(self, domain: Scalar, value: Term) -> Term:
         """Whether a value lies in a domain."""
@@ -178,20 +186,22 @@ class SymbolicState:
             image[target] = self.terms.renamed(permutation, cell.domain, self.cells[cell.number])
         return SymbolicState(self.terms, tuple(image))
 
-    def in_domains(self) -> Term:
-        """Every cell within its domain."""
+    def in_domains(self, changed: Collection[int] | None = None) -> Term:
+        """Every cell within its domain; with `changed`, only these cells are looked at."""
         cells = zip(self.terms.protocol.cells, self.cells, strict=True)
-        return self.terms.all_of(self.terms.within(cell.domain, value) for cell, value in cells)
+        concerned = ((cell.domain, value) for cell, value in cells if changed is None or cell.number in changed)
+        return self.terms.all_of(self.terms.within(domain, value) for domain, value in concerned)
 
-    def in_normal_form(self) -> Term:
-        """Every place of a sequence beyond its length holds the lowest value."""
-        return self.terms.all_of(self._unused(place) for place in sequence_places(self.terms.protocol))
+    def in_normal_form(self, changed: Collection[int] | None = None) -> Term:
+        """Every place of a sequence beyond its length holds the lowest value; with `changed`, only the places are
+        looked at that these cells have to do with."""
+        concerned = (p for p in self.terms.places if changed is None or p.cell in changed or p.length in changed)
+        return self.terms.all_of(self._in_use_or_lowest(place) for place in concerned)
 
-    def _unused(self, place: SequencePlace) -> Term:
+    def _in_use_or_lowest(self, place: SequencePlace) -> Term:
         terms, domain = self.terms, self.terms.protocol.cells[place.cell].domain
-        lowest = terms.same(self.cells[place.cell], terms.constant(domain.low, domain.sort))
-        used = terms.constant(place.index, INT) < self.cells[place.length]
-        return terms.any_of((used, lowest))
+        in_use = terms.constant(place.index, INT) < self.cells[place.length]
+        return terms.any_of((in_use, terms.same(self.cells[place.cell], terms.constant(domain.low, domain.sort))))
 
 
 class Solver:
@@ -210,7 +220,7 @@ class Solver:
     def prove(self, claim: Term) -> Answer:
         """Whether the claim holds in every such state. Ctrl-C raises `KeyboardInterrupt`, which z3 would swallow."""
         if self._left < 1:
-            return Unknown("the budget is spent")
+            return Unknown(BUDGET_SPENT)
         self._solver.push()
         self._solver.add(z3.Not(claim))
         try:
@@ -230,10 +240,12 @@ class Solver:
             return Proved()
         if result == z3.sat:
             return Refuted(self._read(self._solver.model()))
+        if self._left < 1:  # z3's own words for this vary with the place where it notices
+            return Unknown(BUDGET_SPENT)
         reason = self._solver.reason_unknown()
-        if "interrupted" in reason:
+        if "interrupted" in reason or "canceled" in reason:
             raise KeyboardInterrupt
-        return Unknown("the budget is spent" if "resource limit" in reason else reason)
+        return Unknown(reason)
 
     def _read(self, model: Any) -> State:
         values = (model.eval(cell, model_completion=True) for cell in self._state.cells)
@@ -242,12 +254,12 @@ class Solver:
     def _spent(self) -> int:
         # z3 counts for the whole context; the figure is missing until something has been counted.
         statistics = self._solver.statistics()
-        return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0
+        return next((int(value) for name, value in statistics if name == "rlimit count"), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SequencePlace:
-    """A cell that belongs to place `index` of a sequence: the lowest value unless index < the cell `length`."""
+    """A cell that belongs to place `index` of a sequence: in use if index < the value of the cell `length`."""
 
     cell: int
     length: int

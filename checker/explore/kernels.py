@@ -1,24 +1,24 @@
-"""The loops that must be fast, and the intrinsics they need: the only file that imports numba.
+"""The loops that must be fast, and the intrinsics they need: the one file that imports numba.
 
-Everything numba compiles lives here, because its cache notices a change in the file that holds a kernel and in no other.
-The kernels know nothing of limits, levels or memory: they fill arrays that `store.py` owns, and return when it must act.
+Everything that numba compiles lives here, because its cache notices a change in the file that holds a kernel and in no
+other. The kernels know nothing of levels, limits or memory: they fill arrays that `store.py` owns, and return when
+somebody else has to act.
 
-How one state is looked up. Its hash has 64 bits. The top half, the *tag*, is kept in the slot beside the state's index:
+How a state is looked up. Its hash has 64 bits. The upper half, the *tag*, is kept in the slot beside the state's index:
 
-    slot   63 ............ 32 | 31 ............ 0
-             tag                index + 1           0 = empty slot
+    slot   63 ........ 32 | 31 ........ 0
+              tag           index + 1          a slot of 0 is empty
 
-The home slot is the first bits of the tag, and the search goes on from there slot by slot. So a slot alone tells where
-it belongs, and doubling the table is one orderly sweep over the old one that touches no state. The remaining bits of the
-tag tell nearly all different states apart; an equal tag proves nothing, so the whole state is compared then.
+The first bits of the tag are the home slot, and the search goes on from there, slot by slot. So a slot alone tells
+where it belongs, and doubling the table is one orderly sweep that touches no state. The other bits of the tag tell
+nearly all different states apart; an equal tag proves nothing, so then the whole states are compared.
 
-Memory latency is the limit. A single look-up waits for one line of the table and, if the state is an old one, for one
-line of states. `keep_new` therefore takes a batch: it asks for all lines of the first kind, then for all of the second
-kind, and compares only then, when they have arrived.
+Memory latency is what a look-up costs: it waits for a line of the table, and for a line of states if the tag is there.
+So look-ups are made in batches. `_prepare` asks for all lines of the first kind, then for all of the second kind, and
+only then does `keep_new` compare, in the order in which the successors were generated. The batch changes when memory
+is read, and nothing else.
 """
 
-# Numba's decorators carry no types, so mypy cannot see through them.
-# mypy: disallow-untyped-decorators=False, disallow-any-expr=False
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,33 +33,40 @@ from numba.extending import intrinsic
 NO_PARENT: Final = 2**32 - 1
 """The parent of an initial state."""
 
-# What made `advance` return.
+# Why `advance` returned.
 DONE: Final = 0
 CROWDED: Final = 1
 FULL: Final = 2
 FAULT: Final = 3
 
-# Places in `Tally.registers`.
+# Places in `Tally.registers`: states stored; the next row to expand; predicates not yet found; the faulty step.
 COUNT: Final = 0
 CURSOR: Final = 1
-SEEN: Final = 2
-FAULT_STEP: Final = 3
+UNSEEN: Final = 2
+FAULTY: Final = 3
 REGISTERS: Final = 4
 
+# Typed, because numba, like numpy, makes a float of an unsigned and a signed integer.
+_EMPTY: Final = np.uint64(0)
+_ONE: Final = np.uint64(1)
+_WORD: Final = np.uint64(8)
 _HALF: Final = np.uint64(32)
 _INDEX: Final = np.uint64(2**32 - 1)
-_ONE: Final = np.uint64(1)
-_EMPTY: Final = np.uint64(0)
-# Odd constants with no pattern: the fractional digits of the golden ratio, and of the square roots of 3 and 5.
+# Odd numbers without a pattern: the fractions of the golden ratio, of the square root of 3 and of the square root of 5.
 _SEED: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = np.uint64(0xBB67AE8584CAA73B)
 _LAST: Final = np.uint64(0x3C6EF372FE94F82B)
 
+# With `_nrt` on, references to the arrays are counted for each single state, and the search is 4 times slower. Off,
+# they are not counted at all: nothing is allocated in here, and `store.py` keeps the arrays alive. (Any: numba's
+# annotations lack the options whose names start with an underscore.)
+_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "_nrt": False}
+
 
 class Functions(NamedTuple):
-    """Addresses of the native functions (0: absent), and as many zeros as a state has words.
+    """Addresses of the native functions, and a tuple of as many zeros as a state has words.
 
-    The length of a tuple is part of its type, so each width gets kernels of its own with their loops over words unrolled.
+    The length of a tuple is part of its type: each width gets kernels of its own, with the loops over words unrolled.
     """
 
     expand: int
@@ -69,7 +76,7 @@ class Functions(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """One row a state: its words, the row it was reached from, and by which step."""
+    """One row a state: its words (flat), the row that it was reached from, and the step."""
 
     words: Any
     parents: Any
@@ -77,25 +84,26 @@ class Rows(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The slots of the hash table, a power of two, and how far to shift a hash to get its home slot."""
+    """The slots, a power of two of them, and by how much to shift a hash to get its home slot."""
 
     slots: Any
     shift: Any
 
 
 class Batch(NamedTuple):
-    """Candidates: successors that have been generated and not yet looked up."""
+    """Candidates, generated but not yet looked up; their hashes, and the slots at which looking up goes on."""
 
     words: Any
     parents: Any
     steps: Any
     hashes: Any
+    places: Any
 
 
 class Tally(NamedTuple):
-    """What is counted: successors by step, the first state for each predicate, and the registers.
+    """Successors counted by step, the first state of each predicate, and the registers.
 
-    The registers are an array and not results so that a Ctrl-C, wherever it strikes, finds them up to date.
+    The registers are an array, not results, so that a Ctrl-C finds them up to date wherever it strikes.
     """
 
     steps: Any
@@ -104,49 +112,58 @@ class Tally(NamedTuple):
 
 
 def _kernel(function: Callable[..., Any]) -> Any:
-    """Compile on first use and keep the machine code, unless there is nowhere to keep it."""
-    options = {"nogil": True, "error_model": "numpy"}
+    """Compile on the first call and keep the machine code, unless there is nowhere to keep it."""
     try:
-        return numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # "no locator available": neither the source folder nor the user's cache is writable
-        return numba.njit(**options)(function)
+        return numba.njit(cache=True, nogil=True, **_OPTIONS)(function)
+    except RuntimeError:  # "no locator available": neither this folder nor the user's cache can be written to
+        return numba.njit(nogil=True, **_OPTIONS)(function)
 
 
-def _call(builder: Any, result: ir.Type, address: Any, arguments: Any) -> Any:
-    """Emit a call of the C function at an address; its arguments are addresses too."""
+def _part(function: Callable[..., Any]) -> Any:
+    """Compile a piece of a kernel, always inlined: its arrays would make some sixty arguments of a real call."""
+    return numba.njit(forceinline=True, **_OPTIONS)(function)
+
+
+def _intrinsic(function: Callable[..., Any]) -> Any:
+    """Let kernels call what `function` emits. (Numba's own annotation wants callers to pass the typing context.)"""
+    return intrinsic(function)
+
+
+def _call(builder: Any, result: ir.Type, arguments: Any) -> Any:
+    """Emit a call of the C function at the first argument; the other arguments are addresses too."""
     word = ir.IntType(64)
-    pointer = ir.FunctionType(result, [word] * len(arguments)).as_pointer()
-    return builder.call(builder.inttoptr(address, pointer), arguments)
+    kind = ir.FunctionType(result, [word] * (len(arguments) - 1))
+    return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
 
 
-@intrinsic
-def _call_expand(_typing: Any, function: Any, state: Any, successors: Any, steps: Any) -> Any:
+@_intrinsic
+def _call_expand(_typing: Any, expand: Any, state: Any, successors: Any, steps: Any) -> Any:
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, ir.IntType(64), arguments[0], arguments[1:])
+        return _call(builder, ir.IntType(64), arguments)
 
     return types.int64(types.int64, types.uintp, types.uintp, types.uintp), generate
 
 
-@intrinsic
-def _call_violated(_typing: Any, function: Any, state: Any) -> Any:
+@_intrinsic
+def _call_violated(_typing: Any, violated: Any, state: Any) -> Any:
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, ir.IntType(64), arguments[0], arguments[1:])
+        return _call(builder, ir.IntType(64), arguments)
 
     return types.uint64(types.int64, types.uintp), generate
 
 
-@intrinsic
-def _call_canonical(_typing: Any, function: Any, state: Any, representative: Any) -> Any:
+@_intrinsic
+def _call_canonical(_typing: Any, canonical: Any, state: Any, representative: Any) -> Any:
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        _call(builder, ir.VoidType(), arguments[0], arguments[1:])
+        _call(builder, ir.VoidType(), arguments)
         return context.get_dummy_value()
 
     return types.none(types.int64, types.uintp, types.uintp), generate
 
 
-@intrinsic
+@_intrinsic
 def _prefetch(_typing: Any, address: Any) -> Any:
-    """Ask for the cache line at an address; reading it, wanted soon and often."""
+    """Ask for the line of memory at an address, to be read soon; an address that does not exist does no harm."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -158,142 +175,169 @@ def _prefetch(_typing: Any, address: Any) -> Any:
     return types.none(types.uintp), generate
 
 
-@_kernel
+@_part
 def _hash(words: Any, start: Any, width: Any) -> Any:
-    """Mix the words of a state so that the top bits depend on every bit of it."""
+    """Mix the words of a state so that each bit of them reaches the upper half."""
     mixed = _SEED
-    for place in range(len(width)):
-        mixed = (mixed ^ words[start + np.uint64(place)]) * _MIX
+    for word in range(len(width)):
+        mixed = (mixed ^ words[start + np.uint64(word)]) * _MIX
         mixed ^= mixed >> _HALF
     return mixed * _LAST
 
 
-@_kernel
+@_part
 def _equal(some: Any, start: Any, others: Any, other_start: Any, width: Any) -> Any:
-    """Whether two states are the same in every word."""
-    different = _EMPTY
-    for place in range(len(width)):
-        different |= some[start + np.uint64(place)] ^ others[other_start + np.uint64(place)]
-    return different == _EMPTY
+    """Whether two states are the same, word for word."""
+    difference = _EMPTY
+    for word in range(len(width)):
+        difference |= some[start + np.uint64(word)] ^ others[other_start + np.uint64(word)]
+    return difference == _EMPTY
 
 
-@_kernel
-def _find(table: Any, hashed: Any, rows: Any, batch: Any, start: Any, width: Any) -> Any:
-    """The slot that holds the state which starts at a place of the batch, or the empty slot where it belongs."""
-    last, words = np.uint64(table.slots.size - 1), np.uint64(len(width))
-    place = hashed >> table.shift
-    while True:
-        slot = table.slots[place]
-        if slot == _EMPTY:
-            return place
-        if (slot ^ hashed) >> _HALF == _EMPTY:
-            if _equal(rows.words, ((slot & _INDEX) - _ONE) * words, batch.words, start, width):
-                return place
+@_part
+def _row(slot: Any, width: Any) -> Any:
+    """Where the words of the state in a slot start."""
+    return ((slot & _INDEX) - _ONE) * np.uint64(len(width))
+
+
+@_part
+def _candidate(table: Any, hashed: Any, place: Any) -> Any:
+    """The first slot, from a place on, that is empty or has the tag of a hash."""
+    last = np.uint64(table.slots.size - 1)
+    while table.slots[place] != _EMPTY and (table.slots[place] ^ hashed) >> _HALF != _EMPTY:
         place = (place + _ONE) & last
+    return place
 
 
-@_kernel
-def _note(found: Any, index: Any, tally: Any) -> None:
-    """Record a state as the first one for each predicate in the bit mask `found`."""
-    for bit in range(tally.first.size):
-        if (found >> np.uint64(bit)) & _ONE:
-            tally.first[bit] = index
-    tally.registers[SEEN] |= found
+@_part
+def _find(table: Any, rows: Any, batch: Any, i: Any, width: Any) -> Any:
+    """The slot that holds candidate i, or the empty slot where it belongs."""
+    last, hashed, start = np.uint64(table.slots.size - 1), batch.hashes[i], np.uint64(i) * np.uint64(len(width))
+    place = _candidate(table, hashed, batch.places[i])
+    while table.slots[place] != _EMPTY:
+        if _equal(rows.words, _row(table.slots[place], width), batch.words, start, width):
+            break
+        place = _candidate(table, hashed, (place + _ONE) & last)
+    return place
 
 
-@_kernel
+@_part
 def _prepare(functions: Any, table: Any, rows: Any, batch: Any, size: Any) -> None:
-    """Canonicalise and hash a batch, and ask for every line of memory that `keep_new` will read."""
+    """Canonicalise and hash the candidates, and ask for the lines of memory that looking them up will read.
+
+    A place found here stays right while the batch is stored: slots are filled once and never emptied.
+    """
     width = functions.width
-    words = np.uint64(len(width))
-    address, slots, states = batch.words.ctypes.data, table.slots.ctypes.data, rows.words.ctypes.data
+    candidates, slots, states = batch.words.ctypes.data, table.slots.ctypes.data, rows.words.ctypes.data
     for i in range(size):
+        start = np.uint64(i) * np.uint64(len(width))
         if functions.canonical != 0:
-            state = address + np.uint64(i) * words * np.uint64(8)
-            _call_canonical(functions.canonical, state, state)
-        hashed = _hash(batch.words, np.uint64(i) * words, width)
+            _call_canonical(functions.canonical, candidates + start * _WORD, candidates + start * _WORD)
+        hashed = _hash(batch.words, start, width)
         batch.hashes[i] = hashed
-        _prefetch(slots + (hashed >> table.shift) * np.uint64(8))
+        _prefetch(slots + (hashed >> table.shift) * _WORD)
     for i in range(size):
-        hashed = batch.hashes[i]
-        slot = table.slots[hashed >> table.shift]
-        if (slot ^ hashed) >> _HALF == _EMPTY:
-            _prefetch(states + ((slot & _INDEX) - _ONE) * words * np.uint64(8))
+        place = _candidate(table, batch.hashes[i], batch.hashes[i] >> table.shift)
+        batch.places[i] = place
+        if table.slots[place] != _EMPTY:
+            _prefetch(states + _row(table.slots[place], width) * _WORD)
+
+
+@_part
+def _append(rows: Any, count: Any, batch: Any, i: Any, width: Any) -> None:
+    """Copy candidate i into the row after the last."""
+    words = np.uint64(len(width))
+    for word in range(len(width)):
+        rows.words[count * words + np.uint64(word)] = batch.words[np.uint64(i) * words + np.uint64(word)]
+    rows.parents[count] = batch.parents[i]
+    rows.steps[count] = batch.steps[i]
+
+
+@_part
+def _judge(functions: Any, rows: Any, index: Any, tally: Any) -> None:
+    """Record a new state as the first one for the predicates that it is the first to meet."""
+    unseen = tally.registers[UNSEEN]
+    if unseen == _EMPTY:
+        return
+    state = rows.words.ctypes.data + index * np.uint64(len(functions.width)) * _WORD
+    found = _call_violated(functions.violated, state) & unseen
+    if found != _EMPTY:
+        for bit in range(tally.first.size):
+            if (found >> np.uint64(bit)) & _ONE != _EMPTY:
+                tally.first[bit] = index
+        tally.registers[UNSEEN] = unseen ^ found
 
 
 @_kernel
 def keep_new(functions: Any, table: Any, rows: Any, batch: Any, size: Any, tally: Any) -> Any:
-    """Store those of the first `size` candidates that are new, in their order; False if the rows ran out.
+    """Store those of the first `size` candidates that are new, in order; False if a new one finds no row left.
 
-    Needs a table with at least `size` empty slots to spare. Each candidate counts for its step, new or not.
+    Every candidate up to there counts for its step, new or not. The table must have more than `size` empty slots.
     """
     width = functions.width
-    words = np.uint64(len(width))
-    unseen = ~tally.registers[SEEN] & ((_ONE << np.uint64(tally.first.size)) - _ONE if tally.first.size < 64 else ~_EMPTY)
-    count, states = tally.registers[COUNT], rows.words.ctypes.data
     _prepare(functions, table, rows, batch, size)
     for i in range(size):
-        start = np.uint64(i) * words
-        place = _find(table, batch.hashes[i], rows, batch, start, width)
+        place = _find(table, rows, batch, i, width)
         if table.slots[place] == _EMPTY:
+            count = tally.registers[COUNT]
             if count == np.uint64(rows.parents.size):
                 return False
-            for j in range(len(width)):
-                rows.words[count * words + np.uint64(j)] = batch.words[start + np.uint64(j)]
-            rows.parents[count] = batch.parents[i]
-            rows.steps[count] = batch.steps[i]
-            if unseen != _EMPTY:
-                found = _call_violated(functions.violated, states + count * words * np.uint64(8)) & unseen
-                if found != _EMPTY:
-                    _note(found, count, tally)
-                    unseen &= ~found
-            count += _ONE
-            table.slots[place] = (batch.hashes[i] >> _HALF) << _HALF | count
-            tally.registers[COUNT] = count
+            _append(rows, count, batch, i, width)
+            table.slots[place] = (batch.hashes[i] & ~_INDEX) | (count + _ONE)
+            tally.registers[COUNT] = count + _ONE
+            _judge(functions, rows, count, tally)
         tally.steps[batch.steps[i]] += 1
     return True
 
 
+@_part
+def _fill(functions: Any, rows: Any, batch: Any, batch_size: Any, cursor: Any, end: Any) -> Any:
+    """Expand rows from the cursor on until there are `batch_size` successors; the row expanded last may add more.
+
+    Returns the number of successors, the next row to expand, and -1 or the step that is at fault in that row.
+    """
+    size, bytes_a_state = 0, len(functions.width) * 8
+    states, successors, steps = rows.words.ctypes.data, batch.words.ctypes.data, batch.steps.ctypes.data
+    while cursor < end and size < batch_size:
+        state = states + cursor * bytes_a_state
+        more = _call_expand(functions.expand, state, successors + size * bytes_a_state, steps + size * 2)
+        if more < 0:
+            return size, cursor, -more - 1
+        for i in range(size, size + more):
+            batch.parents[i] = cursor
+        size += more
+        cursor += 1
+    return size, cursor, -1
+
+
 @_kernel
 def advance(functions: Any, table: Any, rows: Any, batch: Any, batch_size: Any, tally: Any, end: Any) -> Any:
-    """Expand the rows from the cursor up to and not including `end`, batch by batch; tells why it returned.
+    """Expand the rows from the cursor up to, and not including, row `end`; returns why it stopped.
 
-    The batch has room for the successors of one more row than it takes to reach `batch_size`.
+    The arrays of the batch are longer than `batch_size` by the most successors that a state can have.
     """
-    words, room = len(functions.width), table.slots.size // 4 * 3
-    states, successors, steps = rows.words.ctypes.data, batch.words.ctypes.data, batch.steps.ctypes.data
+    room = table.slots.size // 4 * 3 - batch.parents.size
     cursor = np.int64(tally.registers[CURSOR])
     while cursor < end:
-        if np.int64(tally.registers[COUNT]) + batch.parents.size > room:
+        if np.int64(tally.registers[COUNT]) > room:
             return CROWDED
-        size, more = 0, 0
-        while cursor < end and size < batch_size:
-            more = _call_expand(
-                functions.expand, states + cursor * words * 8, successors + size * words * 8, steps + size * 2
-            )
-            if more < 0:
-                break
-            for i in range(size, size + more):
-                batch.parents[i] = cursor
-            size += more
-            cursor += 1
+        size, cursor, faulty = _fill(functions, rows, batch, batch_size, cursor, end)
         if not keep_new(functions, table, rows, batch, size, tally):
             return FULL
         tally.registers[CURSOR] = cursor
-        if more < 0:
-            tally.registers[FAULT_STEP] = -more - 1
+        if faulty >= 0:
+            tally.registers[FAULTY] = faulty
             return FAULT
     return DONE
 
 
 @_kernel
 def move(old: Any, first: Any, end: Any, table: Any) -> None:
-    """Put the entries in slots `first` to `end` of an old table into a larger one."""
+    """Enter slots `first` to `end` of an old table into a larger one."""
     last = np.uint64(table.slots.size - 1)
     for i in range(first, end):
-        slot = old[i]
-        if slot != _EMPTY:
-            place = slot >> table.shift
+        if old[i] != _EMPTY:
+            place = old[i] >> table.shift
             while table.slots[place] != _EMPTY:
                 place = (place + _ONE) & last
-            table.slots[place] = slot
+            table.slots[place] = old[i]

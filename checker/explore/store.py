@@ -1,61 +1,63 @@
-"""The visited store: every state found so far, whole, with the step that led to it.
+"""The visited store: every state that has been found, whole, and the step that led to it.
 
-The search asks a store for six things and never looks inside:
+The search never looks inside; it asks for
 
-    admit(states)      keep initial states
-    advance(end)       expand stored states, in order, up to an index, and keep what is new
-    grow()             make room, when `advance` says that it is crowded
-    growth             bytes that the next `grow` will take
-    len(store)         number of distinct states
-    state, origin      the words of a state, and how it was first reached
+    admit(states)              keep initial states
+    advance(end)               expand stored states in order, up to an index, and keep the new successors
+    grow(), growth             make room when `advance` says that it is crowded, and the bytes that takes
+    len(), cursor, seen        states stored, the next one to expand, predicates that some state has met
+    state(), origin(), …       what is stored
 
-That is the place to put a store that is partitioned by hash, spills to disk or writes checkpoints.
+so this is where a store belongs that is partitioned by hash, spills to disk or writes checkpoints.
 
-This one keeps everything in memory. Three arrays hold one row a state (words, parent, step). Their address space is
-reserved at once, as much as could ever fit the machine, and costs nothing until it is touched: growing is just going on,
-no copying, no spike. Only the hash table is ever rebuilt, at a load of 3/4 into one of twice the size; the old table's
-memory is given back while it is being swept. So with two words a state takes 22 bytes, and 11 to 22 bytes of table.
+This one lives in memory. Three arrays hold one row a state: words, parent, step. Their addresses are reserved at the
+start, as many as the machine could fill, and cost nothing until they are touched, so rows are only ever appended: no
+copies, no peaks. The hash table alone is rebuilt, at a load of 3/4, into one of twice the size, and the old one gives
+its memory back while it is being swept. So a state of two words takes 22 bytes of rows and 11 to 22 bytes of table.
 """
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import mmap
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.explore import kernels
 
-Words: TypeAlias = tuple[int, ...]
-"""A packed state: its 64-bit words."""
-
-MOST_STATES: Final = 3 * 2**30
-"""A slot has 32 bits for an index and no more than 32 for the home slot, and a quarter of the slots stays empty."""
+MOST_STATES: Final = 3 * 2**30 - 2**17
+"""A home slot is the first bits of a 32-bit tag: at most 2**32 slots, a quarter of them and room for a batch empty."""
 
 BATCH: Final = 192
-"""Successors that are looked up together: enough to hide the latency of memory, few enough to stay in the first cache."""
+"""Look-ups made together: enough to hide the latency of memory, and few enough for the first-level cache."""
 
 FIRST_SLOTS: Final = 2**14
 SWEEP: Final = 2**19
+"""Slots of an old table that are moved before their memory is given back."""
+
+HUGE_PAGE: Final = 2**21
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
 class NativeFunctions:
-    """Addresses of the compiled functions of a protocol, and the sizes that calling them takes.
+    """Addresses of a protocol's compiled functions, and what a caller must know to call them.
 
-    `words` is the number of 64-bit words of a packed state, `steps` the number of steps (at most 65535), and
-    `max_successors` the most successors that `expand` writes. In C, with `u64` for `uint64_t`, the functions are
+    `words`: 64-bit words of a packed state (at least 1). `steps`: how many there are, at most 65535, with ids from 0.
+    `max_successors`: the most that `expand` writes. With u64 for uint64_t and so on, the functions are, in C,
 
-        i64  expand(u64 const *state, u64 *successors, u16 *step_ids)    count, or -(step + 1) for a fault of the model
-        u64  violated(u64 const *state)                                  a bit for each predicate that was found
-        void canonical(u64 const *state, u64 *out)                       representative of the orbit; may work in place
+        i64  expand(const u64 *state, u64 *successors, u16 *step_ids)   their number, or -(id + 1) of a faulty step
+        u64  violated(const u64 *state)                                 one bit for each predicate that the state meets
+        void canonical(const u64 *state, u64 *out)                      representative of the orbit; out may be state
 
-    Address 0 stands for a function that is absent: no predicates, no symmetry.
+    and address 0 means that there is no such function: nothing to look for, no symmetry.
     """
 
     words: int
@@ -65,9 +67,13 @@ class NativeFunctions:
     violated: int
     canonical: int
 
+    def __post_init__(self) -> None:
+        if self.words < 1 or not 0 <= self.steps < 2**16:
+            raise ValueError(f"need at least 1 word and at most 65535 steps, not {self.words} and {self.steps}")
+
 
 class Pause(enum.Enum):
-    """Why a store stopped advancing."""
+    """Why the store stopped advancing: there, out of table, out of rows, or at a state with a faulty step."""
 
     DONE = kernels.DONE
     CROWDED = kernels.CROWDED
@@ -76,42 +82,198 @@ class Pause(enum.Enum):
 
 
 class VisitedStore:
-    """States in the order in which they were found; the index of a state is its place in that order."""
+    """Distinct states by index, in the order in which breadth-first search finds them."""
 
     def __init__(self, functions: NativeFunctions, predicates: int, most_states: int = MOST_STATES) -> None:
-        """Make an empty store that never keeps more than `most_states` states."""
-        width = (0,) * functions.words
-        self._functions = kernels.Functions(functions.expand, functions.violated, functions.canonical, width)
+        """Make an empty store for at most `most_states` states; MemoryError if not even one can be reserved."""
+        self._words = functions.words
+        self._initial = functions.steps
+        self._functions = kernels.Functions(
+            functions.expand, functions.violated, functions.canonical, (0,) * functions.words
+        )
         self._rows = _reserve_rows(functions.words, min(most_states, MOST_STATES))
         self._batch_size = BATCH
-        self._batch = _batch(functions.words, BATCH + functions.max_successors)
-        self._table = _table(_slots_for(self._batch.parents.size))
-        self._root = functions.steps
-        self._tally = kernels.Tally(
-            steps=np.zeros(functions.steps + 1, np.int64),
-            first=np.zeros(predicates, np.int64),
-            registers=np.zeros(kernels.REGISTERS, np.uint64),
-        )
+        self._batch = _empty_batch(functions.words, BATCH + functions.max_successors)
+        self._table, self._area = _empty_table(_slots_for(len(self._batch.parents)))
+        self._tally = _empty_tally(functions.steps, predicates)
+
+    def compile(self) -> None:
+        """Have the kernels compiled, or loaded, before anybody looks at the clock."""
+        self._keep(0)
+        self.advance(0)
+        kernels.move(self._table.slots, 0, 0, self._table)
 
     def admit(self, states: Sequence[Sequence[int]]) -> Pause:
-        """Keep initial states, or their representatives; equal ones once. `FULL` if not all could be kept."""
-        for start in range(0, len(states), self._batch_size):
-            some = states[start : start + self._batch_size]
-            if self._crowded():
-                self.grow()
-            self._batch.words[: len(some) * self._width] = np.array(some, np.uint64).ravel()
+        """Keep initial states, or their representatives; equal ones once. FULL if one finds no row left, else DONE."""
+        for first in range(0, len(states), self._batch_size):
+            some = np.array(states[first : first + self._batch_size], np.uint64)
+            self._batch.words[: some.size] = some.ravel()
             self._batch.parents[: len(some)] = kernels.NO_PARENT
-            self._batch.steps[: len(some)] = self._root
-            if not kernels.keep_new(self._functions, self._table, self._rows, self._batch, len(some), self._tally):
+            self._batch.steps[: len(some)] = self._initial
+            if len(self) + len(self._batch.parents) > self._table.slots.size // 4 * 3:
+                self.grow()
+            if not self._keep(len(some)):
                 return Pause.FULL
         return Pause.DONE
 
     def advance(self, end: int) -> Pause:
-        """Expand states from the cursor on, up to and not including index `end`; the cursor follows."""
-        arguments = (self._functions, self._table, self._rows, self._batch, self._batch_size, self._tally, end)
-        return Pause(kernels.advance(*arguments))
+        """Expand states from the cursor on, up to and not including index `end`, and move the cursor along.
+
+        After FAULT the cursor is at the faulty state. Its successors, and the new state that met FULL, are not counted.
+        """
+        return Pause(
+            kernels.advance(
+                self._functions, self._table, self._rows, self._batch, self._batch_size, self._tally, np.int64(end)
+            )
+        )
+
+    def _keep(self, size: int) -> bool:
+        return bool(kernels.keep_new(self._functions, self._table, self._rows, self._batch, size, self._tally))
+
+    @property
+    def growth(self) -> int:
+        """Bytes by which `grow` makes the table larger."""
+        return int(self._table.slots.nbytes)
 
     def grow(self) -> None:
-        """Double the table; MemoryError or OSError if the system has no memory for it."""
+        """Double the table; OSError if the system refuses. If interrupted, only what is stored can still be read."""
         old, area = self._table.slots, self._area
-        ...
+        table, self._area = _empty_table(2 * old.size)
+        for first in range(0, old.size, SWEEP):
+            kernels.move(old, first, min(first + SWEEP, old.size), table)
+            _give_back(area, first * old.itemsize, SWEEP * old.itemsize)
+        self._table = table
+
+    def __len__(self) -> int:
+        return int(self._tally.registers[kernels.COUNT])
+
+    @property
+    def capacity(self) -> int:
+        """The most states that can be stored."""
+        return len(self._rows.parents)
+
+    @property
+    def predicates(self) -> int:
+        """How many predicates are looked for."""
+        return len(self._tally.first)
+
+    @property
+    def cursor(self) -> int:
+        """Index of the next state to expand."""
+        return int(self._tally.registers[kernels.CURSOR])
+
+    @property
+    def seen(self) -> int:
+        """Bit mask of the predicates that some state has met."""
+        return (1 << self.predicates) - 1 & ~int(self._tally.registers[kernels.UNSEEN])
+
+    @property
+    def faulty_step(self) -> int:
+        """After FAULT: the step that is enabled in the state at the cursor and leaves the domains."""
+        return int(self._tally.registers[kernels.FAULTY])
+
+    @property
+    def steps_taken(self) -> NDArray[np.int64]:
+        """How often each step was taken: successors generated by it, new or not."""
+        return _frozen(self._tally.steps[: self._initial])
+
+    def first(self, predicate: int) -> int | None:
+        """Index of the first state that met a predicate, None if there is none."""
+        return int(self._tally.first[predicate]) if self.seen >> predicate & 1 else None
+
+    def state(self, index: int) -> tuple[int, ...]:
+        """The words of a state."""
+        return tuple(self.states[index].tolist())
+
+    def origin(self, index: int) -> tuple[int, int] | None:
+        """The index of the state that a state was first reached from, and the step; None for an initial state."""
+        parent = int(self.parents[index])
+        return None if parent == kernels.NO_PARENT else (parent, int(self.steps[index]))
+
+    @property
+    def states(self) -> NDArray[np.uint64]:
+        """All states: one row a state, one column a word. Read-only, no copy."""
+        return _frozen(self._rows.words[: len(self) * self._words].reshape(-1, self._words))
+
+    @property
+    def parents(self) -> NDArray[np.uint32]:
+        """The state that each state was first reached from, 2**32 - 1 for an initial state. Read-only, no copy."""
+        return _frozen(self._rows.parents[: len(self)])
+
+    @property
+    def steps(self) -> NDArray[np.uint16]:
+        """The step by which each state was first reached, `NativeFunctions.steps` for an initial state. Read-only."""
+        return _frozen(self._rows.steps[: len(self)])
+
+
+def _slots_for(states: int) -> int:
+    """The smallest table for some more states than one batch."""
+    return max(FIRST_SLOTS, 1 << (2 * states).bit_length())
+
+
+def _empty_batch(words: int, length: int) -> kernels.Batch:
+    return kernels.Batch(
+        words=np.zeros(length * words, np.uint64),
+        parents=np.zeros(length, np.uint32),
+        steps=np.zeros(length, np.uint16),
+        hashes=np.zeros(length, np.uint64),
+        places=np.zeros(length, np.uint64),
+    )
+
+
+def _empty_tally(steps: int, predicates: int) -> kernels.Tally:
+    registers = np.zeros(kernels.REGISTERS, np.uint64)
+    registers[kernels.UNSEEN] = (1 << predicates) - 1
+    # One more step than there are: the one that "leads" to the initial states.
+    return kernels.Tally(np.zeros(steps + 1, np.int64), np.zeros(predicates, np.int64), registers)
+
+
+def _empty_table(slots: int) -> tuple[kernels.Table, mmap.mmap]:
+    area = _reserve(slots * 8)
+    shift = 64 - (slots.bit_length() - 1)
+    return kernels.Table(np.frombuffer(area, np.uint64), np.uint64(shift)), area
+
+
+def _reserve_rows(words: int, most: int) -> kernels.Rows:
+    """Reserve rows for as many states as there may be and the machine has memory for."""
+    rows = max(1, min(most, _memory_of_machine() // (8 * words + 6)))
+    while rows:
+        try:
+            return kernels.Rows(
+                words=np.frombuffer(_reserve(rows * words * 8), np.uint64),
+                parents=np.frombuffer(_reserve(rows * 4), np.uint32),
+                steps=np.frombuffer(_reserve(rows * 2), np.uint16),
+            )
+        except OSError:  # the process may not have that many addresses (ulimit -v)
+            rows //= 2
+    raise MemoryError
+
+
+def _memory_of_machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _reserve(size: int) -> mmap.mmap:
+    """Zeros at new addresses, which take memory page by page as they are touched."""
+    area = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        _advise(area, mmap.MADV_HUGEPAGE, 0, size)
+    return area
+
+
+def _give_back(area: mmap.mmap, start: int, size: int) -> None:
+    """Let go of memory that will not be read again."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        _advise(area, mmap.MADV_DONTNEED, start, min(size, len(area) - start))
+
+
+def _advise(area: mmap.mmap, advice: int, start: int, size: int) -> None:
+    with contextlib.suppress(OSError):  # it is advice, and the system may not know it
+        area.madvise(advice, start, size)
+
+
+def _frozen(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
+    """A view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

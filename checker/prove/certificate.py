@@ -20,7 +20,7 @@ from math import factorial, prod
 from typing import Any, Final
 
 from model.errors import InternalError
-from model.language.domains import Json, Scalarset
+from model.language.domains import Scalarset
 from model.language.protocol import Permutation, Protocol, State
 
 
@@ -74,6 +74,14 @@ class Group:
         members = Scalarset(part.scalarset, self._count(part.scalarset)).members
         names = ", ".join(members[member] for member in part.members)
         return names if alone else f"{part.scalarset}: {names}"
+
+    def __contains__(self, permutation: Permutation) -> bool:
+        """Whether it moves members within components only."""
+        places = {
+            m: part.members for part in self.components if part.scalarset == permutation.scalarset for m in part.members
+        }
+        moves = ((member, image) for member, image in enumerate(permutation.image) if member != image)
+        return all(image in places.get(member, ()) for member, image in moves)
 
     def transpositions(self) -> tuple[Permutation, ...]:
         """Swaps of consecutive members of each component: they generate the group."""
@@ -228,7 +236,7 @@ def connected(count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, 
 # The stored form. Reading raises KeyError, TypeError or ValueError for anything that is not one.
 
 
-def attempts_to_json(attempts: Iterable[Attempt]) -> Json:
+def attempts_to_json(attempts: Iterable[Attempt]) -> list[dict[str, Any]]:
     return [
         {
             "scalarset": attempt.permutation.scalarset,

@@ -7,13 +7,13 @@ matter is set back to what it is initially, as long as the harm still shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias, assert_never
 
 from checker.prove.certificate import Kind, Obligation
 from model.errors import InternalError, Place
-from model.language.domains import Scalar
+from model.language.domains import Scalar, Scalarset
 from model.language.evaluate import enabled, evaluate, step_text
 from model.language.expr import Expr, cells_read
 from model.language.protocol import Cell, Permutation, Predicate, Protocol, State, Step
@@ -39,14 +39,37 @@ class Renaming:
 
     @cached_property
     def text(self) -> str:
-        """`A and B swapped`; `A renamed to B, B to C, C to A`."""
-        scalarset = next(each for each in self.protocol.scalarsets if each.name == self.permutation.scalarset)
-        names, pairs = scalarset.members, [(m, i) for m, i in enumerate(self.permutation.image) if m != i]
-        whose = "" if len(self.protocol.scalarsets) == 1 else f" of {scalarset.name}"
-        if len(pairs) == 2:
-            return f"{names[pairs[0][0]]} and {names[pairs[0][1]]}{whose} swapped"
-        first, *others = (f"{names[m]}{{}} to {names[i]}" for m, i in pairs)
-        return ", ".join([first.format(f"{whose} renamed"), *(other.format("") for other in others)])
+        """`A and B swapped`; `A renamed to B, B to C, C to A`; with the scalarset if there are several."""
+        first, *others = self._pairs
+        if self._is_swap:
+            return f"{' and '.join(first)}{self._whose} swapped"
+        tail = "".join(f", {one} to {other}" for one, other in others)
+        return f"{first[0]}{self._whose} renamed to {first[1]}{tail}"
+
+    @cached_property
+    def doing(self) -> str:
+        """`Swapping A and B`; `Renaming A to B, B to C, C to A`."""
+        if self._is_swap:
+            return f"Swapping {' and '.join(self._pairs[0])}{self._whose}"
+        return f"Renaming {', '.join(f'{one} to {other}' for one, other in self._pairs)}{self._whose}"
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[str, str], ...]:
+        names = self._scalarset.members
+        moves = ((m, image) for m, image in enumerate(self.permutation.image) if m != image)
+        return tuple((names[member], names[image]) for member, image in moves)
+
+    @property
+    def _is_swap(self) -> bool:
+        return len(self._pairs) == 2
+
+    @property
+    def _whose(self) -> str:
+        return "" if len(self.protocol.scalarsets) == 1 else f" of {self._scalarset.name}"
+
+    @cached_property
+    def _scalarset(self) -> Scalarset:
+        return next(each for each in self.protocol.scalarsets if each.name == self.permutation.scalarset)
 
     def state(self, state: State) -> State:
         image = list(state)
@@ -91,6 +114,22 @@ class Renaming:
 
 def _values_after(step: Step, state: State) -> dict[int, int]:
     return dict(enumerate(state)) | {update.cell: evaluate(update.value, state) for update in step.updates}
+
+
+def is_harm(renaming: Renaming, obligation: Obligation) -> bool:
+    """Whether a refuted obligation is one, says the evaluator."""
+    protocol, state = renaming.protocol, obligation.state
+    if state is None:
+        return False
+    match obligation.kind:
+        case Kind.INITIAL:
+            return renaming.harms_initial(state)
+        case Kind.ACTION:
+            return obligation.step is not None and renaming.harms_step(protocol.steps[obligation.step], state)
+        case Kind.INVARIANT | Kind.WITNESS:
+            return renaming.harms_predicate(_predicate(protocol, obligation.name), state)
+        case _:
+            assert_never(obligation.kind)
 
 
 def plainest(harms: Test, admitted: Test, state: State, plain: State) -> State:
@@ -152,57 +191,77 @@ def told(protocol: Protocol, permutation: Permutation, obligation: Obligation) -
         case Kind.INITIAL:
             finding = _initial_finding(renaming, state)
         case Kind.ACTION:
-            finding = _step_finding(renaming, protocol.steps[obligation.step or 0], state)
+            assert obligation.step is not None
+            finding = _step_finding(renaming, protocol.steps[obligation.step], state)
         case Kind.INVARIANT | Kind.WITNESS:
             finding = _predicate_finding(renaming, obligation, state)
         case _:
             assert_never(obligation.kind)
     cells, hidden = _shown(renaming, state, finding.cells)
-    sentence = f"Not harmless with {renaming.text}: {finding.text}."
+    sentence = f"{renaming.doing} is not harmless: {finding.text}."
     return Refutation(permutation, obligation, sentence, renaming.text, cells, hidden, finding.place)
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """The second half of the sentence, the cells that matter (numbered as in the state), the line."""
+    """The second half of the sentence; the cells that matter, as numbered in the state, the most telling first; the
+    line."""
 
     text: str
     cells: tuple[int, ...]
     place: Place | None
 
 
+def _predicate(protocol: Protocol, name: str) -> Predicate:
+    return next(each for each in (*protocol.invariants, *protocol.witnesses) if each.name == name)
+
+
 def _initial_finding(renaming: Renaming, state: State) -> _Finding:
-    everything = tuple(range(len(state)))
-    return _Finding("this initial state becomes one that is not initial", everything, None)
+    differing = tuple(cell for cell, value in enumerate(renaming.state(state)) if value != state[cell])
+    return _Finding("it turns this initial state into one that is not initial", differing, None)
 
 
 def _predicate_finding(renaming: Renaming, obligation: Obligation, state: State) -> _Finding:
-    protocol = renaming.protocol
-    found = next(p for p in (*protocol.invariants, *protocol.witnesses) if p.name == obligation.name)
-    here, there = ("is true", "is false") if evaluate(found.expr, state) else ("is false", "is true")
-    text = f"the {obligation.kind.value} {found.name} {here} in this state and {there} in the renamed one"
-    return _Finding(text, _read([found.expr]), found.place)
+    found = _predicate(renaming.protocol, obligation.name)
+    here, there = ("true", "false") if evaluate(found.expr, state) else ("false", "true")
+    text = (
+        f"the {obligation.kind.value} {found.name} is {here} in this state, "
+        f"but {there} in the same state with {renaming.text}"
+    )
+    return _Finding(text, _read([found.expr]), found.formula.place or found.place)
 
 
 def _step_finding(renaming: Renaming, step: Step, state: State) -> _Finding:
-    twin, name = renaming.twin(step), step_text(renaming.protocol, step)
+    twin = renaming.twin(step)
     if twin is None:
-        text = f"in this state {name} is enabled, but the renamed step is never possible"
-        return _Finding(text, _read(c.expr for c in step.guard), renaming.protocol.action_named[step.action].place)
+        return _missing_finding(renaming, step)
     if enabled(step, state) and enabled(twin, renaming.state(state)):
         return _update_finding(renaming, step, twin, state)
     return _guard_finding(renaming, step, twin, state)
 
 
+def _missing_finding(renaming: Renaming, step: Step) -> _Finding:
+    protocol, action = renaming.protocol, renaming.protocol.action_named[step.action]
+    chosen = zip(action.parameters, step.arguments, strict=True)
+    renamed = tuple(renaming.permutation.code(parameter.domain, code) for parameter, code in chosen)
+    never = step_text(protocol, replace(step, arguments=renamed))
+    text = f"in this state {step_text(protocol, step)} is enabled, but {never} is never possible"
+    return _Finding(text, _read(condition.expr for condition in step.guard), action.place)
+
+
 def _guard_finding(renaming: Renaming, step: Step, twin: Step, state: State) -> _Finding:
     protocol, able = renaming.protocol, enabled(step, state)
     other = "it" if twin is step else step_text(protocol, twin)
-    verbs = ("is", "is not") if able else ("is not", "is")
-    text = f"in this state {step_text(protocol, step)} {verbs[0]} enabled, but in the renamed one {other} {verbs[1]}"
+    here, there = ("is", "is not") if able else ("is not", "is")
+    text = (
+        f"in this state {step_text(protocol, step)} {here} enabled, "
+        f"but in the same state with {renaming.text} {other} {there}"
+    )
     disabled, where = (twin, renaming.state(state)) if able else (step, state)
     failing = next(condition for condition in disabled.guard if not evaluate(condition.expr, where))
-    mirror = [c for c in (*step.guard, *twin.guard) if c.place == failing.place]
-    return _Finding(text, _read(c.expr for c in mirror), failing.place)
+    telling = (condition.expr for condition in (*step.guard, *twin.guard) if condition.place == failing.place)
+    rest = (condition.expr for condition in (*step.guard, *twin.guard))
+    return _Finding(text, _read(telling, rest), failing.place)
 
 
 def _update_finding(renaming: Renaming, step: Step, twin: Step, state: State) -> _Finding:
@@ -210,30 +269,29 @@ def _update_finding(renaming: Renaming, step: Step, twin: Step, state: State) ->
     source, domain = renaming.moved.index(target), protocol.cells[target].domain
     here, there = _values_after(step, state)[source], _values_after(twin, renaming.state(state))[target]
     wanted = renaming.value(source, here)
-    path, renamed_path = protocol.cells[source].path, protocol.cells[target].path
     text = (
-        f"from this state {step_text(protocol, step)} leads to {path} = {_show(domain, here)}; "
-        f"from the renamed one {step_text(protocol, twin)} should lead to {renamed_path} = {_show(domain, wanted)}, "
-        f"and leads to {_show(domain, there)}"
+        f"from this state {step_text(protocol, step)} leads to "
+        f"{protocol.cells[source].path} = {_show(domain, here)}; from the same state with {renaming.text}, "
+        f"{step_text(protocol, twin)} should lead to {protocol.cells[target].path} = {_show(domain, wanted)}, "
+        f"but leads to {_show(domain, there)}"
     )
     writers = [u for u in step.updates if u.cell == source] + [u for u in twin.updates if u.cell == target]
-    cells = _read(update.value for update in writers)
-    return _Finding(text, cells, writers[-1].place)
+    guards = (condition.expr for condition in (*step.guard, *twin.guard))
+    return _Finding(text, _read((update.value for update in writers), guards), writers[-1].place)
 
 
 def _show(domain: Scalar, value: int) -> str:
     return domain.show(value) if domain.low <= value <= domain.high else str(value)
 
 
-def _read(exprs: Iterable[Expr]) -> tuple[int, ...]:
-    return tuple(sorted({cell for expr in exprs for cell in cells_read(expr)}))
+def _read(*groups: Iterable[Expr]) -> tuple[int, ...]:
+    """The cells that expressions read, each once, those of earlier groups first."""
+    return tuple(dict.fromkeys(cell for exprs in groups for expr in exprs for cell in cells_read(expr)))
 
 
 def _shown(renaming: Renaming, state: State, cells: tuple[int, ...]) -> tuple[tuple[Shown, ...], int]:
-    """The cells worth showing, as they are in both states, and how many have been left out.
-
-    Those that read differently come first when there are too many; the order is that of the state.
-    """
+    """The cells worth showing, in the order of the state, and how many have been left out: all that differ between the
+    two states, and some of the others."""
     protocol, image = renaming.protocol, renaming.state(state)
     moving = [cell for cell in cells if state[cell] != image[cell]]
     still = [cell for cell in cells if state[cell] == image[cell]]

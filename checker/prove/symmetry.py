@@ -19,11 +19,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias
 
 from checker.cache import NO_CACHE, Cache, key_of, source_hash
 from checker.prove.certificate import (
@@ -31,7 +30,6 @@ from checker.prove.certificate import (
     Attempt,
     Finding,
     Kind,
-    Obligation,
     SymmetryCertificate,
     attempts_from_json,
     attempts_to_json,
@@ -39,18 +37,16 @@ from checker.prove.certificate import (
     rotation,
     swap,
 )
-from checker.prove.refutation import Refutation, Renaming, Test, plainest, told
+from checker.prove.refutation import Refutation, Renaming, is_harm, told
 from model.language.domains import Scalarset
-from model.language.protocol import Permutation, Predicate, Protocol, State, Step
+from model.language.protocol import Permutation, Protocol
 
-if TYPE_CHECKING:  # z3 is loaded when there is something to prove, not when this is imported
-    from checker.compile.smt import Solver, SymbolicState, Term
+#: z3's resource units for each permutation tried; kip-320 with five replicas takes less than one million,
+#: and thirty million last about ten seconds.
+BUDGET = 30_000_000
 
-#: z3's resource units for each permutation tried; kip-320 with five replicas takes about one million.
-BUDGET = 100_000_000
-
-#: Told which permutation is being tried.
-Progress: TypeAlias = Callable[[Renaming], None]
+#: Told, in words, which permutation is tried next.
+Progress: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,52 +64,123 @@ def prove_symmetry(
 ) -> SymmetryReport:
     """The largest group that can be proved, and why it is not larger.
 
-    `budget` is in z3's resource units, for each permutation tried; what does not fit into it counts as not proved.
-    Raises `InternalError` if z3 refutes something and the evaluator does not agree, `KeyboardInterrupt` on Ctrl-C;
-    nothing is stored then.
+    `budget` (at least 1) is in z3's resource units, for each permutation tried; what does not fit into it counts as not
+    proved. Raises `InternalError` if z3 refutes something and the evaluator does not agree, `KeyboardInterrupt` on
+    Ctrl-C; nothing is stored then.
     """
     key = _key(protocol, budget)
-    stored = _read(protocol, cache.load("symmetry", key))
-    certificate = stored or _Prover(protocol, budget, progress).certificate()
+    stored = _loaded(protocol, cache.load("symmetry", key))
+    certificate = stored or _proved(protocol, budget, progress)
     if stored is None:
-        cache.store("symmetry", key, _written(certificate))
+        cache.store("symmetry", key, _stored_form(certificate))
     return _report(protocol, certificate, from_cache=stored is not None)
 
 
 def _report(protocol: Protocol, certificate: SymmetryCertificate, from_cache: bool) -> SymmetryReport:
-    parts = [(attempt.permutation, part) for attempt in certificate.attempts for part in attempt.obligations]
-    refuted = (told(protocol, moved, part) for moved, part in parts if part.finding is Finding.REFUTED)
+    missing = (each for each in certificate.attempts if each.permutation not in certificate.group)
+    parts = [(attempt.permutation, part) for attempt in missing for part in attempt.obligations]
+    refuted = (told(protocol, permutation, part) for permutation, part in parts if part.finding is Finding.REFUTED)
     unknown = (
-        f"Not known with {Renaming(protocol, moved).text}: {part.kind.value} {part.name} ({part.reason})"
-        for moved, part in parts
+        f"{Renaming(protocol, permutation).doing}: not known for {part.kind.value} {part.name}, {part.reason}"
+        for permutation, part in parts
         if part.finding is Finding.UNKNOWN
     )
     return SymmetryReport(certificate, tuple(refuted), tuple(unknown), from_cache)
 
 
-class _Prover:
-    """One run for one protocol."""
+def _proved(protocol: Protocol, budget: int, progress: Progress | None) -> SymmetryCertificate:
+    """Loads z3 only if there is something to permute."""
+    if all(scalarset.count < 2 for scalarset in protocol.scalarsets):
+        return _issued(protocol, normal_form=False, attempts=())
+    from checker.prove.equivariance import Equivariance
 
-    def __init__(self, protocol: Protocol, budget: int, progress: Progress | None) -> None:
-        from checker.compile import smt
+    equivariance = Equivariance(protocol, budget)
 
-        self.protocol = protocol
-        self._budget = budget
-        self._progress = progress
-        self._solver_for = smt.Solver
-        self._is_normal = smt.is_normal
-        self.state = smt.Terms(protocol).arbitrary()
-        self.terms = self.state.terms
-        self.normal_form = self._keeps_normal_form()
+    def attempt(permutation: Permutation) -> Attempt:
+        if progress is not None:
+            progress(Renaming(protocol, permutation).doing)
+        return equivariance.attempt(permutation)
 
-    def certificate(self) -> SymmetryCertificate:
-        protocol = self.protocol
-        attempts = tuple(attempt for scalarset in protocol.scalarsets for attempt in self._attempts(scalarset))
-        return SymmetryCertificate(protocol.content_hash, protocol.scalarsets, self.normal_form, attempts, _SEAL)
+    attempts = tuple(made for scalarset in protocol.scalarsets for made in _attempts(scalarset, attempt))
+    return _issued(protocol, equivariance.states.normal_form, attempts)
 
-    def _attempts(self, scalarset: Scalarset) -> Iterator[Attempt]:
-        """The two generators; if one of them is not proved, all swaps that do not follow from proved ones."""
-        name, count = scalarset.name, scalarset.count
-        tried: dict[Permutation, Attempt] = {}
-        for permutation in _generators(name, count):
-            yield self._attempt(permutation)
+
+def _attempts(scalarset: Scalarset, attempt: Callable[[Permutation], Attempt]) -> Iterator[Attempt]:
+    """The generators until one is not proved; then the swaps that do not follow from those proved so far."""
+    tried: dict[Permutation, Finding] = {}
+    for permutation in _plan(scalarset, tried):
+        made = attempt(permutation)
+        tried[permutation] = made.finding
+        yield made
+
+
+def _plan(scalarset: Scalarset, tried: dict[Permutation, Finding]) -> Iterator[Permutation]:
+    """What to try next, given what came out of what was tried before."""
+    name, count = scalarset.name, scalarset.count
+    generators = [swap(name, count, 0, 1), rotation(name, count)] if count > 2 else [swap(name, 2, 0, 1)][: count - 1]
+    for generator in generators:
+        yield generator
+        if tried[generator] is not Finding.PROVED:
+            break
+    for pair in combinations(range(count), 2):
+        if swap(name, count, *pair) not in tried and not _tied(scalarset, tried, pair):
+            yield swap(name, count, *pair)
+
+
+def _tied(scalarset: Scalarset, tried: dict[Permutation, Finding], pair: tuple[int, int]) -> bool:
+    """Whether swapping the two already follows."""
+    proved = [permutation for permutation, finding in tried.items() if finding is Finding.PROVED]
+    return any(set(pair) <= set(part.members) for part in components(scalarset, proved))
+
+
+def _issued(protocol: Protocol, normal_form: bool, attempts: tuple[Attempt, ...]) -> SymmetryCertificate:
+    return SymmetryCertificate(protocol.content_hash, protocol.scalarsets, normal_form, attempts, _SEAL)
+
+
+# Certificates kept between runs. Anything odd about a stored one, and it is proved afresh.
+
+
+def _key(protocol: Protocol, budget: int) -> str:
+    """Depends on the protocol, on what its actions' parameters range over, on this tool's sources and on z3."""
+    domains = [str((action.name, action.parameters)) for action in protocol.actions]
+    z3_version = importlib.metadata.version("z3-solver")
+    return key_of(protocol.content_hash, str(protocol.scalarsets), *domains, source_hash(), z3_version, str(budget))
+
+
+def _stored_form(certificate: SymmetryCertificate) -> bytes:
+    attempts = attempts_to_json(certificate.attempts)
+    return json.dumps({"normal_form": certificate.normal_form, "attempts": attempts}).encode()
+
+
+def _loaded(protocol: Protocol, content: bytes | None) -> SymmetryCertificate | None:
+    if content is None:
+        return None
+    try:
+        stored = json.loads(content)
+        certificate = _issued(protocol, bool(stored["normal_form"]), attempts_from_json(stored["attempts"]))
+        return certificate if _fits(protocol, certificate.attempts) else None
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _fits(protocol: Protocol, attempts: tuple[Attempt, ...]) -> bool:
+    """Whether the attempts are those that would be made, cover the whole protocol, and refute what they say."""
+    stored = {attempt.permutation: attempt for attempt in attempts}
+    planned = [made for scalarset in protocol.scalarsets for made in _attempts(scalarset, stored.__getitem__)]
+    return planned == list(attempts) and all(_covers(protocol, attempt) for attempt in attempts)
+
+
+def _covers(protocol: Protocol, attempt: Attempt) -> bool:
+    covered = [(part.kind, part.name, part.count) for part in attempt.obligations]
+    refuted = [part for part in attempt.obligations if part.finding is Finding.REFUTED]
+    renaming = Renaming(protocol, attempt.permutation)
+    return covered == list(_parts(protocol)) and all(is_harm(renaming, part) for part in refuted)
+
+
+def _parts(protocol: Protocol) -> Iterator[tuple[Kind, str, int]]:
+    """Everything that must not notice a permutation."""
+    yield Kind.INITIAL, "", len(protocol.initial)
+    for action in protocol.actions:
+        yield Kind.ACTION, action.name, sum(step.action == action.name for step in protocol.steps)
+    yield from ((Kind.INVARIANT, predicate.name, 1) for predicate in protocol.invariants)
+    yield from ((Kind.WITNESS, predicate.name, 1) for predicate in protocol.witnesses)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from model.kafka import epoch_cache as caches
 from model.kafka import stories
-from model.kafka.state import Epoch, Replica, State, follows, presumes_leadership
-from model.kafka.synchrony import Synchrony, TruncationFencing
+from model.kafka.epoch_cache import UNDEFINED
+from model.kafka.mechanisms import Brokers, EpochCache, FetchFencing, Positions, Synchrony, TruncationFencing
+from model.kafka.policy import Policy
+from model.kafka.state import Epoch, Replica, ReplicaState, State, follows, presumes_leadership
 from model.kafka.truncation import Truncation, diverges
-from model.language import action, minimum, require
+from model.language import action, declares, minimum, none, require, where
 
 
 @action(tells=stories.become_follower)
@@ -25,8 +30,7 @@ def become_follower(
     replica = state.replicas[follower]
     point = truncation(replica, state.replicas[leader])
     require(point <= replica.log.length)
-    replica.log.truncate(point)
-    replica.high_watermark = minimum(point, replica.high_watermark)
+    _truncate(replica, point)
     _adopt(state, follower, leader, epoch)
 
 
@@ -45,9 +49,7 @@ def truncate(state: State, follower: Replica, leader: Replica, *, truncation: Tr
     require(follows(state, follower, leader))
     replica = state.replicas[follower]
     require(diverges(replica, state.replicas[leader]))
-    point = truncation(replica, state.replicas[leader])
-    replica.log.truncate(point)
-    replica.high_watermark = minimum(point, replica.high_watermark)
+    _truncate(replica, truncation(replica, state.replicas[leader]))
 
 
 @action(tells=stories.replicate)
@@ -63,6 +65,174 @@ def replicate(state: State, follower: Replica, leader: Replica, *, synchrony: Sy
     replica.high_watermark = minimum(source.high_watermark, replica.log.length)
 
 
+# With epoch caches: what a follower asks, how it cuts, what it fetches
+
+
+@action(tells=stories.follow)
+def follow(
+    state: State, follower: Replica, leader: Replica, epoch: Epoch, *, brokers: Brokers, truncation_policy: Policy
+) -> None:
+    """A broker takes a request that names another leader. With nothing to ask, it cuts at once; else it must ask the
+    leader before its log counts as truncated."""
+    _hears_of(state, follower, leader, epoch)
+    require(brokers.works(state, follower), brokers.accepts(state, follower, epoch))
+    replica = state.replicas[follower]
+    silent = truncation_policy.is_silent(replica)
+    at_once = truncation_policy.without_answer(replica)
+    _truncate(replica, where(silent, at_once.offset, replica.log.length))
+    replica.truncating = where(silent, False, True)
+    _adopt(state, follower, leader, epoch)
+    replica.epoch_start = 0
+    replica.positions = replica.positions.mapped(lambda _follower, _position: none)
+    if declares(replica, "pending"):
+        replica.pending = none
+
+
+@action(tells=stories.ask_and_truncate)
+def ask_and_truncate(
+    state: State,
+    follower: Replica,
+    leader: Replica,
+    *,
+    truncation_policy: Policy,
+    truncation_fencing: TruncationFencing,
+) -> None:
+    """One round of OffsetsForLeaderEpoch: question, answer, cut. Not finished means: another round."""
+    _asks(state, follower, leader)
+    replica = state.replicas[follower]
+    require(replica.truncating)
+    require(truncation_fencing(state, leader, replica.leader_epoch))
+    cut = truncation_policy.round(replica, state.replicas[leader])
+    _truncate(replica, cut.offset)
+    replica.truncating = where(cut.finished, False, True)
+
+
+@action(tells=stories.fetch_record)
+def fetch_record(
+    state: State,
+    follower: Replica,
+    leader: Replica,
+    *,
+    fetch_fencing: FetchFencing,
+    positions: Positions,
+    epoch_cache: EpochCache,
+) -> None:
+    """A follower fetches one record. The leader learns the offset it asked from, the follower the leader's high
+    watermark as it was before."""
+    _fetches(state, follower, leader, fetch_fencing)
+    replica, source = state.replicas[follower], state.replicas[leader]
+    offset = replica.log.length
+    require(~replica.truncating)
+    require(source.log.has(offset))
+    positions.fetched(state, leader, follower)
+    fetched = source.log[offset]
+    replica.log.append(fetched)
+    epoch_cache.appended(replica, fetched.epoch, offset)
+    replica.high_watermark = minimum(source.high_watermark, replica.log.length)
+
+
+@action(tells=stories.fetch_nothing)
+def fetch_nothing(
+    state: State, follower: Replica, leader: Replica, *, fetch_fencing: FetchFencing, positions: Positions
+) -> None:
+    """A follower fetches from the leader's log end: only positions and high watermark travel."""
+    _fetches(state, follower, leader, fetch_fencing)
+    replica, source = state.replicas[follower], state.replicas[leader]
+    require(~replica.truncating)
+    require(replica.log.length == source.log.length)
+    positions.fetched(state, leader, follower)
+    replica.high_watermark = minimum(source.high_watermark, replica.log.length)
+
+
+@action(tells=stories.fetch_out_of_range)
+def fetch_out_of_range(state: State, follower: Replica, leader: Replica, *, fetch_fencing: FetchFencing) -> None:
+    """OFFSET_OUT_OF_RANGE: the leader's log ends before the offset asked for; the follower cuts to the leader's end."""
+    _fetches(state, follower, leader, fetch_fencing)
+    replica, source = state.replicas[follower], state.replicas[leader]
+    require(~replica.truncating)
+    require(source.log.length < replica.log.length)
+    _truncate(replica, source.log.length)
+
+
+# Truncate-on-fetch: the fetch itself carries the last fetched epoch (Kafka 2.7)
+
+
+@action(tells=stories.fetch_record)
+def fetch_record_if_matching(
+    state: State,
+    follower: Replica,
+    leader: Replica,
+    *,
+    fetch_fencing: FetchFencing,
+    positions: Positions,
+    epoch_cache: EpochCache,
+    truncation_policy: Policy,
+) -> None:
+    """As `fetch_record`, but the leader first compares the follower's last epoch with its own cache."""
+    require(~_diverges(state, follower, leader, truncation_policy))
+    state.replicas[follower].truncating = False
+    fetch_record.function(
+        state, follower, leader, fetch_fencing=fetch_fencing, positions=positions, epoch_cache=epoch_cache
+    )
+
+
+@action(tells=stories.fetch_nothing)
+def fetch_nothing_if_matching(
+    state: State,
+    follower: Replica,
+    leader: Replica,
+    *,
+    fetch_fencing: FetchFencing,
+    positions: Positions,
+    truncation_policy: Policy,
+) -> None:
+    """As `fetch_nothing`, with the same comparison."""
+    require(~_diverges(state, follower, leader, truncation_policy))
+    state.replicas[follower].truncating = False
+    fetch_nothing.function(state, follower, leader, fetch_fencing=fetch_fencing, positions=positions)
+
+
+@action(tells=stories.fetch_diverging)
+def fetch_diverging(
+    state: State, follower: Replica, leader: Replica, *, fetch_fencing: FetchFencing, truncation_policy: Policy
+) -> None:
+    """The answer is a diverging epoch instead of records: the follower cuts, and fetches again."""
+    _fetches(state, follower, leader, fetch_fencing)
+    require(_diverges(state, follower, leader, truncation_policy))
+    replica = state.replicas[follower]
+    _truncate(replica, truncation_policy.round(replica, state.replicas[leader]).offset)
+
+
+def _diverges(state: State, follower: Replica, leader: Replica, policy: Policy) -> Any:
+    """The epoch that the leader knows is older than the one asked about, or ends before the offset asked for."""
+    replica, source = state.replicas[follower], state.replicas[leader]
+    last = policy.asked(replica.epoch_cache)
+    answer = policy.answer(source.epoch_cache, source.log.length, last)
+    known = (last != UNDEFINED) & (answer.end_offset != UNDEFINED)
+    return known & ((answer.epoch < last) | (answer.end_offset < replica.log.length))
+
+
+def _asks(state: State, follower: Replica, leader: Replica) -> None:
+    require(follower != leader)
+    require(presumes_leadership(state, leader))
+    require(follows(state, follower, leader))
+
+
+def _fetches(state: State, follower: Replica, leader: Replica, fetch_fencing: FetchFencing) -> None:
+    _asks(state, follower, leader)
+    require(fetch_fencing(state, follower, leader))
+
+
+def _truncate(replica: ReplicaState, to: Any) -> None:
+    """Cut the log, and with it whatever describes its end: high watermark, epoch cache, flushed part."""
+    replica.log.truncate(to)
+    replica.high_watermark = minimum(to, replica.high_watermark)
+    if declares(replica, "epoch_cache"):
+        replica.epoch_cache = caches.truncated(replica.epoch_cache, replica.log.length)
+    if declares(replica, "flushed"):
+        replica.flushed = minimum(replica.flushed, replica.log.length)
+
+
 def _hears_of(state: State, follower: Replica, leader: Replica, epoch: Epoch) -> None:
     require(follower != leader)
     require(state.requests[epoch].leader == leader)
@@ -76,5 +246,9 @@ def _adopt(state: State, follower: Replica, leader: Replica, epoch: Epoch) -> No
     replica.isr = state.requests[epoch].isr
 
 
-ACTIONS_AT_ADOPTION = (replicate, become_follower)
-ACTIONS_LAZILY = (replicate, adopt_leader, truncate)
+FOLLOWING = {
+    "at-adoption": (replicate, become_follower),
+    "lazily": (replicate, adopt_leader, truncate),
+    "by-asking": (fetch_record, fetch_nothing, fetch_out_of_range, follow, ask_and_truncate),
+    "on-fetch": (fetch_record_if_matching, fetch_nothing_if_matching, fetch_diverging, fetch_out_of_range, follow),
+}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
-from model.kafka.state import Replica, State, presumes_leadership
+from model.kafka.state import Replica, ReplicaState, State, is_true_leader, presumes_leadership
 from model.kafka.truncation import holds_the_same
+from model.kafka.variant import Variant
 from model.language import SetValue, all_of, any_of, implies, invariant, reachable
 
 
@@ -63,5 +64,146 @@ def second_election(state: State) -> Any:
     )
 
 
-INVARIANTS = (leader_in_isr, weak_isr, strong_isr)
-WITNESSES = (record_below_high_watermark, second_election)
+# With epoch caches, crashes and a ledger
+
+
+@invariant
+def no_acknowledged_loss(state: State) -> Any:
+    """What was acknowledged is in the log of every later true leader, at its offset."""
+    return all_of(
+        implies(
+            is_true_leader(state, leader) & state.acknowledged[record].is_some,
+            _holds(state.replicas[leader], state.acknowledged[record], record),
+        )
+        for leader in state.replicas
+        for record in state.acknowledged
+    )
+
+
+@invariant
+def no_divergence_below_high_watermark(state: State) -> Any:
+    """Two replicas that follow the same leader epoch, and have truncated for it, agree below both high watermarks."""
+    return all_of(
+        implies(
+            _in_same_epoch(state, one, other),
+            implies(
+                (offset < state.replicas[one].high_watermark) & (offset < state.replicas[other].high_watermark),
+                holds_the_same(state.replicas[one], state.replicas[other], offset),
+            ),
+        )
+        for one in state.replicas
+        for other in state.replicas
+        if one.position < other.position
+        for offset in state.replicas[one].log.offsets
+    )
+
+
+@invariant
+def no_visible_rollback(state: State) -> Any:
+    """What a consumer could read stays there: in the log of every later true leader, and below the high watermark of
+    every replica that has truncated for its epoch."""
+    return all_of(
+        implies(
+            state.visible[offset].is_some & _must_show(state, replica, offset),
+            _holds(state.replicas[replica], offset, state.visible[offset]),
+        )
+        for replica in state.replicas
+        for offset in state.visible
+    )
+
+
+@invariant
+def offset_epoch_identifies_record(state: State) -> Any:
+    """The same offset and epoch never hold two different records."""
+    return all_of(
+        implies(
+            one.log.has(offset) & other.log.has(offset) & (one.log[offset].epoch == other.log[offset].epoch),
+            one.log[offset].id == other.log[offset].id,
+        )
+        for one, other in _pairs(state)
+        for offset in one.log.offsets
+    )
+
+
+@invariant
+def no_epoch_ahead_of_replica(state: State) -> Any:
+    """No record was written in an epoch that its replica has not reached; a replica without an assignment is exempt."""
+    return all_of(
+        implies(
+            replica.leader_epoch.is_some & replica.log.has(offset), replica.log[offset].epoch <= replica.leader_epoch
+        )
+        for replica in (state.replicas[name] for name in state.replicas)
+        for offset in replica.log.offsets
+    )
+
+
+def _holds(replica: ReplicaState, offset: Any, record: Any) -> Any:
+    return replica.log.has(offset) & (replica.log[offset].id == record)
+
+
+def _in_same_epoch(state: State, one: Replica, other: Replica) -> Any:
+    left, right = state.replicas[one], state.replicas[other]
+    same = left.leader_epoch.is_some & (left.leader_epoch == right.leader_epoch)
+    return same & ~left.truncating & ~right.truncating
+
+
+def _must_show(state: State, replica: Replica, offset: Any) -> Any:
+    own = state.replicas[replica]
+    readable = own.leader_epoch.is_some & ~own.truncating & (offset < own.high_watermark)
+    return is_true_leader(state, replica) | readable
+
+
+def _pairs(state: State) -> list[tuple[ReplicaState, ReplicaState]]:
+    return [(state.replicas[one], state.replicas[other]) for one, other in combinations(state.replicas, 2)]
+
+
+@reachable
+def record_acknowledged(state: State) -> Any:
+    """A producer was told that its record is safe."""
+    return any_of(state.acknowledged[record].is_some for record in state.acknowledged)
+
+
+@reachable
+def epochs_used_up(state: State) -> Any:
+    """The last leader epoch was reached by a broker."""
+    last = list(state.requests)[-1]
+    return any_of(state.replicas[replica].leader_epoch == last for replica in state.replicas)
+
+
+@reachable
+def crash_happened(state: State) -> Any:
+    """Some broker is down."""
+    return any_of(~state.replicas[replica].up for replica in state.replicas)
+
+
+@reachable
+def truncation_pending(state: State) -> Any:
+    """A follower has adopted a leader and must still ask where to truncate."""
+    return any_of(state.replicas[replica].truncating for replica in state.replicas)
+
+
+PUBLISHED = (leader_in_isr, weak_isr, strong_isr)
+ON_BROKERS = (
+    no_acknowledged_loss,
+    no_divergence_below_high_watermark,
+    no_visible_rollback,
+    offset_epoch_identifies_record,
+    no_epoch_ahead_of_replica,
+)
+
+
+def invariants(variant: Variant) -> tuple[Any, ...]:
+    """Every invariant that can be stated of a variant."""
+    return (*PUBLISHED, *ON_BROKERS) if variant.uses_epoch_caches and variant.acks != "unobserved" else PUBLISHED
+
+
+def witnesses(variant: Variant) -> tuple[Any, ...]:
+    """Every witness that can be stated of a variant."""
+    found = [record_below_high_watermark, second_election, epochs_used_up]
+    if variant.acks != "unobserved":
+        found.append(record_acknowledged)
+    if variant.crash != "none":
+        found.append(crash_happened)
+    if variant.uses_epoch_caches:
+        found.append(truncation_pending)
+    return tuple(found)

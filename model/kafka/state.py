@@ -7,13 +7,29 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from model.kafka.variant import Bounds
-from model.language import Map, Member, Number, Option, Range, Record, RecordValue, Scalarset, Sequence, Set, SetValue
+from model.kafka.variant import Bounds, Variant
+from model.language import (
+    Bool,
+    Map,
+    MapValue,
+    Member,
+    Number,
+    Option,
+    Range,
+    Record,
+    RecordValue,
+    Scalarset,
+    Sequence,
+    Set,
+    SetValue,
+    declares,
+)
 from model.language import SequenceValue as Log
 from model.language.domains import Domain, Scalar
 
 Replica: TypeAlias = Member
 Epoch: TypeAlias = Number
+Offset: TypeAlias = Number
 
 
 class LogRecord(RecordValue):
@@ -31,13 +47,25 @@ class Request(RecordValue):
 
 
 class ReplicaState(RecordValue):
-    """A replica: its log, and its view of the partition as of the last request it took (none before the first)."""
+    """A replica: its log, and its view of the partition as of the last request it took (none before the first).
+
+    What stands below the line is there only if the variant needs it.
+    """
 
     log: Log
     high_watermark: Number
     leader_epoch: Epoch
     leader: Replica
     isr: SetValue
+    # ---
+    up: Any  # the broker runs
+    registration: Epoch  # requests of epochs below this one were sent to an earlier life of the broker
+    flushed: Number  # the log below this offset survives the loss of power
+    epoch_cache: MapValue  # epoch -> start offset or none
+    truncating: Any  # has adopted its leader epoch, but not finished its truncation
+    positions: MapValue  # of a leader: follower -> the offset it fetched from last in this epoch, or none
+    epoch_start: Number  # of a leader: its log end when its epoch began
+    pending: Replica  # of a leader: whom an AlterPartition request in flight adds or removes
 
 
 class Quorum(RecordValue):
@@ -46,6 +74,8 @@ class Quorum(RecordValue):
     leader_epoch: Epoch
     leader: Replica
     isr: SetValue
+    # ---
+    eligible: SetValue  # outside the ISR, yet known to hold everything committed (KIP-966)
 
 
 class State(RecordValue):
@@ -60,33 +90,86 @@ class State(RecordValue):
     next_epoch: Number
     next_record: Number
     replicas: Any  # replica -> ReplicaState
+    # ---
+    crashes_left: Number
+    acknowledged: MapValue  # record -> the offset at which its producer was told that it is safe, or none
+    visible: MapValue  # offset -> the record that a consumer could read there first, or none
 
 
 def domains(bounds: Bounds) -> dict[str, Scalar]:
     """What parameters of actions range over."""
-    return {"Replica": Scalarset("Replica", bounds.replicas), "Epoch": Range(0, bounds.epochs - 1)}
-
-
-def variables(bounds: Bounds) -> dict[str, Domain]:
-    replica, epoch = domains(bounds)["Replica"], domains(bounds)["Epoch"]
-    record = Record(id=Range(0, bounds.records - 1, label="m{}"), epoch=epoch).written("{id}(e{epoch})")
-    view: dict[str, Domain] = {"leader_epoch": Option(epoch), "leader": Option(replica), "isr": Set(replica)}
     return {
-        "quorum": Record(**view),
-        "requests": Map(epoch, Record(leader=Option(replica), isr=Set(replica))),
-        "next_epoch": Range(0, bounds.epochs),
-        "next_record": Range(0, bounds.records),
-        "replicas": Map(
-            replica,
-            Record(log=Sequence(record, bounds.log_size), high_watermark=Range(0, bounds.log_size), **view),
-        ),
+        "Replica": Scalarset("Replica", bounds.replicas),
+        "Epoch": Range(0, bounds.epochs - 1),
+        "Offset": Range(0, bounds.log_size),
     }
 
 
-def everyone_in_sync(state: State) -> None:
-    """The initial state: no leader yet, every replica in the ISR, all logs empty."""
+def variables(variant: Variant, bounds: Bounds) -> dict[str, Domain]:
+    """The variables that a variant needs."""
+    replica, epoch, _ = domains(bounds).values()
+    view: dict[str, Domain] = {"leader_epoch": Option(epoch), "leader": Option(replica), "isr": Set(replica)}
+    eligible: dict[str, Domain] = {"eligible": Set(replica)} if variant.election == "eligible" else {}
+    return {
+        "quorum": Record(**view, **eligible),
+        "requests": Map(epoch, Record(leader=Option(replica), isr=Set(replica))),
+        "next_epoch": Range(0, bounds.epochs),
+        "next_record": Range(0, bounds.records),
+        "replicas": Map(replica, Record(**_log(bounds), **view, **_broker(variant, bounds))),
+        **_history(variant, bounds),
+    }
+
+
+def _record_id(bounds: Bounds) -> Range:
+    return Range(0, bounds.records - 1, label="m{}")
+
+
+def _log(bounds: Bounds) -> dict[str, Domain]:
+    record = Record(id=_record_id(bounds), epoch=domains(bounds)["Epoch"]).written("{id}(e{epoch})")
+    return {"log": Sequence(record, bounds.log_size), "high_watermark": Range(0, bounds.log_size)}
+
+
+def _broker(variant: Variant, bounds: Bounds) -> dict[str, Domain]:
+    """What a replica has beyond the published models."""
+    replica, epoch, offset = domains(bounds).values()
+    fields: dict[str, Domain] = {}
+    if variant.crash != "none":
+        fields["up"] = Bool()
+        if variant.request_fencing == "registration":
+            fields["registration"] = Range(0, bounds.epochs)
+    if variant.flush == "background":
+        fields["flushed"] = offset
+    if variant.uses_epoch_caches:
+        fields["epoch_cache"] = Map(epoch, Option(offset))
+        fields["truncating"] = Bool()
+    if variant.synchrony == "position":
+        fields["positions"] = Map(replica, Option(offset))
+        fields["epoch_start"] = offset
+    if variant.isr_change == "in-flight":
+        fields["pending"] = Option(replica)
+    return fields
+
+
+def _history(variant: Variant, bounds: Bounds) -> dict[str, Domain]:
+    """Budgets, and the ledger that promises are judged by."""
+    record, slot = _record_id(bounds), Range(0, bounds.log_size - 1)
+    fields: dict[str, Domain] = {}
+    if variant.crash != "none":
+        fields["crashes_left"] = Range(0, bounds.crashes)
+    if variant.acks != "unobserved":
+        fields["acknowledged"] = Map(record, Option(slot))
+        fields["visible"] = Map(slot, Option(record))
+    return fields
+
+
+def everyone_in_sync(state: State, *, crashes: int) -> None:
+    """The initial state: no leader yet, every replica in the ISR, all logs empty, all brokers up."""
     for replica in state.replicas:
         state.quorum.isr.add(replica)
+        if declares(state.replicas[replica], "up"):
+            state.replicas[replica].up = True
+    if declares(state, "crashes_left"):
+        state.crashes_left = crashes
 
 
 def presumes_leadership(state: State, replica: Replica) -> Any:

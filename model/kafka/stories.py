@@ -91,3 +91,82 @@ def _why_it_matters(before: Any, dropped: list[Any]) -> str:
 
 def _set(state: Any) -> str:
     return "{" + ", ".join(state.quorum.isr) + "}"
+
+
+def controller_elects_unclean(before: Any, after: Any, replica: str) -> str:
+    epoch = after.quorum.leader_epoch
+    return f"No member of the ISR works, and the controller elects {replica} leader of epoch {epoch} all the same (unclean)."
+
+
+def controller_elects_eligible(before: Any, after: Any, replica: str) -> str:
+    epoch = after.quorum.leader_epoch
+    return f"The ISR is empty, and the controller elects the eligible replica {replica} leader of epoch {epoch}."
+
+
+def follow(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
+    told = f"{follower} becomes follower of {leader} in epoch {epoch}"
+    if after.replicas[follower].truncating:
+        return f"{told}; it has yet to ask where to truncate."
+    return f"{told} and {_cut(before, after, follower)}."
+
+
+def ask_and_truncate(before: Any, after: Any, follower: str, leader: str) -> str:
+    more = " and must ask again" if after.replicas[follower].truncating else ""
+    return f"{follower} asks {leader} where its last epoch ends, and {_cut(before, after, follower)}{more}."
+
+
+def fetch_record(before: Any, after: Any, follower: str, leader: str) -> str:
+    replica = after.replicas[follower]
+    offset, watermark = len(replica.log) - 1, replica.high_watermark
+    return f"{follower} fetches {replica.log[-1].id} at offset {offset} from {leader}, and learns high watermark {watermark}."
+
+
+def fetch_nothing(before: Any, after: Any, follower: str, leader: str) -> str:
+    replica = after.replicas[follower]
+    end, watermark = len(replica.log), replica.high_watermark
+    return f"{follower} fetches at {leader}'s log end {end}: {leader} learns its position, it learns high watermark {watermark}."
+
+
+def fetch_out_of_range(before: Any, after: Any, follower: str, leader: str) -> str:
+    return f"{follower} fetches beyond {leader}'s log end, and {_cut(before, after, follower)}."
+
+
+def fetch_diverging(before: Any, after: Any, follower: str, leader: str) -> str:
+    return (
+        f"{follower} fetches, {leader} answers that the logs diverge, and {follower} {_cut(before, after, follower)}."
+    )
+
+
+def propose_isr(before: Any, after: Any, leader: str, follower: str) -> str:
+    verb = "take {} out of" if follower in before.replicas[leader].isr else "take {} into"
+    return f"{leader} asks the controller to {verb.format(follower)} the ISR."
+
+
+def controller_alters_isr(before: Any, after: Any, leader: str) -> str:
+    return f"The controller applies {leader}'s request: the ISR is now {_set(after)}. The answer is on its way."
+
+
+def leader_learns_isr(before: Any, after: Any, leader: str) -> str:
+    return f"{leader} learns that the ISR is now {_set(after)}."
+
+
+def crash(before: Any, after: Any, replica: str) -> str:
+    return f"{replica} crashes; its log stays (log end {len(after.replicas[replica].log)})."
+
+
+def lose_power(before: Any, after: Any, replica: str, kept: int) -> str:
+    lost = before.replicas[replica].log[kept:]
+    if not lost:
+        return f"{replica} loses power, but no record (log end {kept})."
+    names = " and ".join(record.id for record in lost)
+    return f"{replica} loses power, and with it {names}{_why_it_matters(before, lost)}: its log now ends at {kept}."
+
+
+def flush(before: Any, after: Any, replica: str) -> str:
+    return f"{replica} flushes its log up to {after.replicas[replica].flushed}."
+
+
+def restart(before: Any, after: Any, replica: str) -> str:
+    own = after.replicas[replica]
+    isr = "still in the ISR" if replica in after.quorum.isr else "outside the ISR"
+    return f"{replica} comes back, {isr}, with log end {len(own.log)} and high watermark {own.high_watermark}."

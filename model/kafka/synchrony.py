@@ -7,21 +7,11 @@ shrinking and growing the ISR.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from model.kafka.state import Epoch, Replica, State, follows, presumes_leadership
-from model.language import Number
-
-CaughtUp: TypeAlias = Callable[[State, Replica, Replica, Any], Any]
-IsrExpansion: TypeAlias = Callable[[State, Replica], Any]
-TruncationFencing: TypeAlias = Callable[[State, Replica, Epoch], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Synchrony:
-    caught_up: CaughtUp
+from model.kafka.mechanisms import Commitment, FetchFencing, IsrExpansion, Synchrony, TruncationFencing
+from model.kafka.state import Epoch, Replica, ReplicaState, State, follows, presumes_leadership
+from model.language import Number, SetValue, none
 
 
 def by_leader(state: State, follower: Replica, leader: Replica, offset: Any) -> Any:
@@ -58,12 +48,23 @@ def _both_reach(state: State, follower: Replica, leader: Replica, offset: Any) -
     return (offset == 0) | reached
 
 
-def at_high_watermark(state: State, leader: Replica) -> Any:
+def by_position(state: State, follower: Replica, leader: Replica, offset: Any) -> Any:
+    """What brokers do: the leader remembers from which offset the follower fetched last, in this epoch."""
+    if follower == leader:
+        return state.replicas[leader].log.length >= offset
+    position = state.replicas[leader].positions[follower]
+    return (position != none) & (position >= offset)
+
+
+# What else it takes to join the ISR
+
+
+def at_high_watermark(_state: State, _leader: Replica, _follower: Replica) -> Any:
     """Before KAFKA-7128: the follower's reaching the high watermark is enough."""
     return True
 
 
-def at_start_of_leader_epoch(state: State, leader: Replica) -> Any:
+def at_start_of_leader_epoch(state: State, leader: Replica, _follower: Replica) -> Any:
     """KAFKA-7128: the high watermark must have reached the leader's own epoch, so that it is not a stale one."""
     replica = state.replicas[leader]
     high_watermark: Number = replica.high_watermark
@@ -71,26 +72,82 @@ def at_start_of_leader_epoch(state: State, leader: Replica) -> Any:
     return (high_watermark == replica.log.length) | (replica.log.has(high_watermark) & in_own_epoch)
 
 
-def unfenced(state: State, leader: Replica, epoch: Epoch) -> Any:
+def at_fetched_epoch_start(state: State, leader: Replica, follower: Replica) -> Any:
+    """KAFKA-7128 as brokers do it: the follower has fetched from where the leader's epoch starts, or beyond."""
+    position = state.replicas[leader].positions[follower]
+    return (position != none) & (position >= state.replicas[leader].epoch_start)
+
+
+def fetched_at_all(state: State, leader: Replica, follower: Replica) -> Any:
+    """The follower has fetched in this epoch, from wherever."""
+    return state.replicas[leader].positions[follower] != none
+
+
+# What fences requests
+
+
+def truncation_unfenced(_state: State, _leader: Replica, _epoch: Epoch) -> Any:
     """Before KIP-320: whoever is asked for a truncation point answers."""
     return True
 
 
-def leader_is_in_epoch(state: State, leader: Replica, epoch: Epoch) -> Any:
-    """KIP-320: the one asked must lead, in the epoch of the request that the follower acts on."""
+def truncation_in_epoch(state: State, leader: Replica, epoch: Epoch) -> Any:
+    """KIP-320: the one asked must lead, in the epoch that the follower acts in."""
     return presumes_leadership(state, leader) & (state.replicas[leader].leader_epoch == epoch)
+
+
+def truncation_not_older(state: State, leader: Replica, epoch: Epoch) -> Any:
+    """A mutation: a leader of a newer epoch than the follower's answers too."""
+    return presumes_leadership(state, leader) & (state.replicas[leader].leader_epoch >= epoch)
+
+
+def fetch_unfenced(_state: State, _follower: Replica, _leader: Replica) -> Any:
+    """Before KIP-320: whoever presumes leadership answers whoever asks."""
+    return True
+
+
+# What the high watermark waits for
+
+
+def always_allowed(_replica: ReplicaState, _min_insync: int) -> Any:
+    return True
+
+
+def enough_in_sync(replica: ReplicaState, min_insync: int) -> Any:
+    """KAFKA-15583: below min.insync.replicas, judged on the committed ISR, the high watermark does not move."""
+    return replica.isr.size >= min_insync
+
+
+def the_isr(replica: ReplicaState) -> SetValue:
+    return replica.isr
+
+
+def maximal_isr(replica: ReplicaState) -> SetValue:
+    """KIP-497: the ISR, and whoever may be in it already without the leader's knowing."""
+    return replica.isr.including(replica.pending)
 
 
 SYNCHRONY: Final[dict[str, Synchrony]] = {
     "leader": Synchrony(by_leader),
     "leader-epoch": Synchrony(by_leader_epoch),
     "record-epoch": Synchrony(by_record_epoch),
+    "position": Synchrony(by_position),
 }
 ISR_EXPANSION: Final[dict[str, IsrExpansion]] = {
     "high-watermark": at_high_watermark,
     "leader-epoch-start": at_start_of_leader_epoch,
+    "fetched-epoch-start": at_fetched_epoch_start,
+    "fetched": fetched_at_all,
 }
 TRUNCATION_FENCING: Final[dict[str, TruncationFencing]] = {
-    "none": unfenced,
-    "leader-epoch": leader_is_in_epoch,
+    "none": truncation_unfenced,
+    "leader-epoch": truncation_in_epoch,
+    "not-older": truncation_not_older,
 }
+FETCH_FENCING: Final[dict[str, FetchFencing]] = {"none": fetch_unfenced, "leader-epoch": in_epoch_of}
+COMMITMENT_ALLOWED: Final = {"always": always_allowed, "min-insync": enough_in_sync}
+COMMITMENT_WAITS_FOR: Final = {"isr": the_isr, "maximal-isr": maximal_isr}
+
+
+def commitment(allowed: str, waits_for: str) -> Commitment:
+    return Commitment(COMMITMENT_ALLOWED[allowed], COMMITMENT_WAITS_FOR[waits_for])

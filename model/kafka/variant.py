@@ -1,6 +1,6 @@
 """A variant says which rule each mechanism follows; bounds say how large the model is.
 
-The five named variants are those of the published TLA+ models (github hachikuji/kafka-specification).
+The default of every feature is what the published model of KIP-320 does, so a named variant lists only what it changes.
 """
 
 from __future__ import annotations
@@ -11,32 +11,41 @@ from typing import Any, Final
 
 from model.errors import UsageError, nearest
 
-LARGEST_BOUND = 1_000
+LARGEST_BOUND: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large: all are counts, and all are at least 1.
-
-    `epochs` is the number of leader epochs (0, 1, …), `records` the number of records that producers may write,
-    `log_size` how many of them one log can hold.
-    """
+    """How large: all are counts. `epochs` is the number of leader epochs (0, 1, …), `records` the number of records that
+    producers may write, `log_size` how many of them one log can hold, `crashes` how often a broker may go down,
+    `min_insync` is min.insync.replicas."""
 
     replicas: int = 3
     log_size: int = 2
     records: int = 2
     epochs: int = 3
+    crashes: int = 0
+    min_insync: int = 1
 
     def __post_init__(self) -> None:
         for name, value in dataclasses.asdict(self).items():
+            least = 0 if name == "crashes" else 1
             if isinstance(value, bool) or not isinstance(value, int):
                 raise UsageError(f"the bound {name} is {value!r}", instead="Give a whole number")
-            if not 1 <= value <= LARGEST_BOUND:
-                raise UsageError(f"the bound {name} is {value}", instead=f"Give a number from 1 to {LARGEST_BOUND}")
+            if not least <= value <= LARGEST_BOUND:
+                raise UsageError(
+                    f"the bound {name} is {value}", instead=f"Give a number from {least} to {LARGEST_BOUND}"
+                )
 
 
-def _rule(default: str, *choices: str, doc: str) -> Any:
-    return field(default=default, metadata={"choices": (default, *choices), "doc": doc})
+def _rule(*choices: str, doc: str, needs: tuple[str, ...] = ()) -> Any:
+    """A feature: its choices (the first is the default), and `feature=choice` pairs of which one must hold if it is to
+    be anything but the default."""
+    return field(default=choices[0], metadata={"choices": choices, "doc": doc, "needs": needs})
+
+
+_CRASHES = ("crash=process", "crash=power")
+_CACHES = ("truncates=by-asking", "truncates=on-fetch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +53,125 @@ class Variant:
     """One rule for each mechanism. Fields are the features that a spec's `[features]` and `--set` may change."""
 
     truncation: str = _rule(
-        "matching-prefix", "published-kip-101", "high-watermark", doc="where a follower cuts its log (truncation.py)"
+        "matching-prefix",
+        "published-kip-101",
+        "high-watermark",
+        "none",
+        "kip-101",
+        "kip-101-first-form",
+        "kip-279",
+        "kip-279-first-form",
+        doc="where a follower cuts its log; the file of a policy of your own is possible too",
     )
-    truncates: str = _rule("at-adoption", "lazily", doc="when it cuts: on adopting a leader, or later on its own")
+    truncates: str = _rule(
+        "at-adoption", "lazily", "by-asking", "on-fetch", doc="when a follower cuts, and what it looks at"
+    )
     synchrony: str = _rule(
-        "leader-epoch", "leader", "record-epoch", doc="how a fetch shows that a follower is caught up (synchrony.py)"
+        "leader-epoch", "leader", "record-epoch", "position", doc="how a leader concludes that a follower is caught up"
     )
-    truncation_fencing: str = _rule("leader-epoch", "none", doc="whether the leader must be in the follower's epoch")
+    truncation_fencing: str = _rule(
+        "leader-epoch", "none", "not-older", doc="in which epoch the leader must be that is asked where to truncate"
+    )
+    fetch_fencing: str = _rule(
+        "leader-epoch", "none", doc="whether fetches carry the current leader epoch", needs=_CACHES
+    )
     isr_expansion: str = _rule(
-        "leader-epoch-start", "high-watermark", doc="what the high watermark must have reached before the ISR grows"
+        "leader-epoch-start",
+        "high-watermark",
+        "fetched-epoch-start",
+        "fetched",
+        doc="what it takes to join the ISR besides reaching the high watermark",
     )
+    isr_change: str = _rule("instant", "in-flight", doc="whether ISR changes travel", needs=("synchrony=position",))
+    positions: str = _rule(
+        "reset",
+        "kept",
+        doc="whether followers' positions are forgotten at each new epoch",
+        needs=("synchrony=position",),
+    )
+    epoch_cache: str = _rule(
+        "at-election", "at-first-append", "none", doc="when an epoch enters the epoch cache", needs=_CACHES
+    )
+    commit_waits_for: str = _rule(
+        "isr", "maximal-isr", doc="whom the high watermark waits for", needs=("isr_change=in-flight",)
+    )
+    commit_allowed: str = _rule(
+        "always", "min-insync", doc="whether the high watermark moves below min.insync.replicas"
+    )
+    election: str = _rule("clean", "unclean", "eligible", doc="who may be elected")
+    crash: str = _rule("none", "process", "power", doc="what a crash takes along: memory, or unflushed records as well")
+    flush: str = _rule(
+        "never", "background", doc="whether records reach the disk before a crash", needs=("crash=power",)
+    )
+    recovery: str = _rule(
+        "drop-beyond-end",
+        "keep-everything",
+        "rebuild",
+        "rebuild-skipping-epoch-zero",
+        doc="what an unclean stop leaves of the epoch cache",
+        needs=("crash=power",),
+    )
+    restart: str = _rule(
+        "leaves-isr",
+        "leaves-isr-and-elr",
+        "new-epoch",
+        "unnoticed",
+        doc="what the controller makes of a broker that comes back",
+        needs=_CRASHES,
+    )
+    request_fencing: str = _rule(
+        "registration", "none", doc="whether requests for an earlier life of a broker are refused", needs=_CRASHES
+    )
+    acks: str = _rule("unobserved", "all", "1", doc="what producers wait for, and whether it is recorded")
 
     def __post_init__(self) -> None:
         for rule in dataclasses.fields(self):
-            value, choices = getattr(self, rule.name), rule.metadata["choices"]
-            if value not in choices:
-                raise UsageError(
-                    f"the feature {rule.name} cannot be {value!r}",
-                    instead=f"{nearest(str(value), choices)} It may be {', '.join(choices)}",
-                )
+            self._check_choice(rule.name, rule.metadata["choices"])
+            if getattr(self, rule.name) != rule.default and not self._any(rule.metadata["needs"]):
+                wanted = " or ".join(rule.metadata["needs"])
+                raise UsageError(f"the feature {rule.name} means nothing in this variant", instead=f"It needs {wanted}")
+        self._check_truncation()
+        if self.restart == "leaves-isr-and-elr" and self.election != "eligible":
+            raise UsageError("the feature restart = leaves-isr-and-elr needs election = eligible")
+
+    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
+        value = getattr(self, name)
+        own_policy = name == "truncation" and isinstance(value, str) and value.endswith(".py")
+        if value not in choices and not own_policy:
+            raise UsageError(
+                f"the feature {name} cannot be {value!r}",
+                instead=f"{nearest(str(value), choices)} It may be {', '.join(choices)}",
+            )
+
+    def _check_truncation(self) -> None:
+        """Policies on whole logs belong to the published models, policies on epoch caches to the crash model."""
+        on_logs = self.truncation in ("matching-prefix", "published-kip-101")
+        if self.uses_epoch_caches and on_logs:
+            raise UsageError(
+                f"the policy {self.truncation} looks at whole logs",
+                instead=f"With truncates = {self.truncates} use kip-279 or another policy on epoch caches",
+            )
+        if not self.uses_epoch_caches and not on_logs and self.truncation != "high-watermark":
+            raise UsageError(
+                f"the policy {self.truncation} looks at epoch caches",
+                instead="Set truncates = by-asking or on-fetch, or use matching-prefix",
+            )
+        if self.uses_epoch_caches != (self.synchrony == "position"):
+            raise UsageError("epoch caches and positions come together", instead="Set synchrony = position with them")
+
+    def _any(self, needs: tuple[str, ...]) -> bool:
+        pairs = [need.split("=") for need in needs]
+        return not pairs or any(getattr(self, name) == value for name, value in pairs)
+
+    @property
+    def uses_epoch_caches(self) -> bool:
+        return self.truncates in ("by-asking", "on-fetch")
+
+    @property
+    def unused_bounds(self) -> tuple[str, ...]:
+        """Bounds that mean nothing in this variant."""
+        unused = {"crashes": self.crash == "none", "min_insync": self.acks == "unobserved"}
+        return tuple(name for name, is_unused in unused.items() if is_unused)
 
     def changed(self, features: dict[str, Any]) -> Variant:
         """This variant with some rules replaced. Raises `UsageError` for an unknown feature or rule."""
@@ -75,12 +184,28 @@ class Variant:
 
 _UNFENCED: Final = {"synchrony": "leader", "truncation_fencing": "none", "isr_expansion": "high-watermark"}
 
+#: Brokers as they are: epoch caches, positions learned from fetches, a ledger of promises. Everything of KIP-320.
+_BROKERS: Final = {
+    "truncation": "kip-279",
+    "truncates": "by-asking",
+    "synchrony": "position",
+    "isr_expansion": "fetched-epoch-start",
+    "acks": "all",
+}
+_BEFORE_320: Final = {**_BROKERS, "truncation_fencing": "none", "fetch_fencing": "none"}
+
 NAMED_VARIANTS: Final[dict[str, Variant]] = {
     "published/truncate-to-high-watermark": Variant(truncation="high-watermark", **_UNFENCED),
     "published/kip-101": Variant(truncation="published-kip-101", **_UNFENCED),
     "published/kip-279": Variant(truncation="matching-prefix", **_UNFENCED),
     "published/kip-320-first-try": Variant(truncates="lazily", synchrony="record-epoch", truncation_fencing="none"),
     "published/kip-320": Variant(),
+    "brokers/no-truncation": Variant(**{**_BEFORE_320, "truncation": "none"}),
+    "brokers/high-watermark": Variant(**{**_BEFORE_320, "truncation": "high-watermark"}),
+    "brokers/kip-101": Variant(**{**_BEFORE_320, "truncation": "kip-101", "epoch_cache": "at-first-append"}),
+    "brokers/kip-279": Variant(**_BEFORE_320),
+    "brokers/kip-320": Variant(**_BROKERS),
+    "brokers/truncate-on-fetch": Variant(**{**_BROKERS, "truncates": "on-fetch"}),
 }
 
 

@@ -35,7 +35,16 @@ Read on in `domains` (what variables range over), `staging` (how functions becom
 means).
 """
 
-from model.language.composites import RecordValue, SequenceValue, SetValue, empty_set, full_set, record
+from model.language.composites import (
+    MapValue,
+    RecordValue,
+    SequenceValue,
+    SetValue,
+    declares,
+    empty_set,
+    full_set,
+    record,
+)
 from model.language.domains import Bool, Enum, Map, Option, Range, Record, Scalarset, Sequence, Set
 from model.language.evaluate import apply, enabled, evaluate, step_text, successors
 from model.language.protocol import Protocol
@@ -47,6 +56,7 @@ __all__ = [
     "Bool",
     "Enum",
     "Map",
+    "MapValue",
     "Member",
     "Number",
     "Option",
@@ -65,6 +75,7 @@ __all__ = [
     "any_of",
     "apply",
     "count",
+    "declares",
     "empty_set",
     "enabled",
     "evaluate",

@@ -7,65 +7,21 @@ part of the state updates its leaves.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from model.errors import ModelError, nearest
 from model.language import expr as ex
-from model.language.domains import Domain, Leaf, Map, Record, Scalar, Sequence, Set, leaves, slot_domain
+from model.language.domains import Domain, Leaf, Map, Range, Record, Scalar, Sequence, Set, leaves, slot_domain
 from model.language.expr import Expr
 from model.language.formula import Binding, Formula, Shape
 from model.language.places import here
 from model.language.scalars import Member, Number, Scalarlike, Truth, as_truth, lift, member, number, wrap
+from model.language.sources import Candidate, Chosen, Computed, Elements, Source
 
 Value: TypeAlias = Any  # a symbolic scalar or composite; which one depends on the domain
-
-
-class Source(Protocol):
-    """Numbered leaves that can be read and perhaps assigned."""
-
-    def load(self, leaf: int) -> Expr: ...
-
-    def store(self, leaf: int, value: Expr) -> None: ...
-
-
-class Computed:
-    """The leaves of a value that is not stored anywhere."""
-
-    def __init__(self, exprs: tuple[Expr, ...]) -> None:
-        self._exprs = exprs
-
-    def load(self, leaf: int) -> Expr:
-        return self._exprs[leaf]
-
-    def store(self, leaf: int, value: Expr) -> None:
-        raise ModelError(
-            "a computed value cannot be assigned to", where=here(), instead="Assign to a part of the state"
-        )
-
-
-class Chosen:
-    """One of several equally shaped places, by a symbolic key. A key that fits none reads as the lowest value and
-    assigns nothing."""
-
-    def __init__(self, source: Source, places: tuple[tuple[Expr, int], ...], domains: tuple[Scalar, ...]) -> None:
-        self._source = source
-        self._places = places
-        self._domains = domains
-
-    def load(self, leaf: int) -> Expr:
-        domain = self._domains[leaf]
-        value = ex.constant(domain.low, domain.sort)
-        for condition, base in reversed(self._places):
-            value = ex.choose(condition, self._source.load(base + leaf), value)
-        return value
-
-    def store(self, leaf: int, value: Expr) -> None:
-        for condition, base in self._places:
-            if condition is not ex.FALSE:
-                old = self._source.load(base + leaf)
-                self._source.store(base + leaf, ex.choose(condition, value, old))
 
 
 class Composite:
@@ -96,6 +52,9 @@ class Composite:
             where=here(),
             instead="Ask for what you mean: is_empty, has(...), length",
         )
+
+    def __repr__(self) -> str:
+        return describe(self._domain)
 
     def _at(self, domain: Domain, offset: int) -> Value:
         return view(domain, self._source, self._base + offset)
@@ -139,20 +98,24 @@ class MapValue(Composite):
         return (member(self._domain.key, code) for code in self._domain.key.codes())
 
     def __getitem__(self, key: object) -> Value:
-        return self._entry(key)
+        return view(self._domain.value, *self._entry(key))
 
     def __setitem__(self, key: object, value: object) -> None:
-        entry = self._entry(key, assigning=True)
-        entry._assign(self._domain.value, 0, value)
+        Composite(self._domain.value, *self._entry(key))._assign(self._domain.value, 0, value)
 
-    def _entry(self, key: object, assigning: bool = False) -> Value:
+    def mapped(self, entry: Callable[[Value, Value], object]) -> MapValue:
+        """A map with other values: `entry(key, value)` for each key."""
+        exprs = (expr for key in self for expr in lift_composite(entry(key, self[key]), self._domain.value))
+        return MapValue(self._domain, Computed(tuple(exprs)), 0)
+
+    def _entry(self, key: object) -> tuple[Source, int]:
         domain, size = self._domain, width(self._domain.value)
         index = lift(key, domain.key)
         places = tuple(
             (ex.equal(index, ex.constant(code, index.sort)), self._base + position * size)
             for position, code in enumerate(domain.key.codes())
         )
-        return _one_of(domain.value, self._source, places, assigning)
+        return _one_of(domain.value, self._source, places, (index, domain.key))
 
 
 class SetValue(Composite):
@@ -175,6 +138,9 @@ class SetValue(Composite):
     def __contains__(self, item: object) -> bool:
         raise ModelError("`in` would need the set's value while staging", where=here(), instead="Write s.has(x)")
 
+    def __len__(self) -> int:
+        raise ModelError("len() would need the set's value while staging", where=here(), instead="Write s.size")
+
     def has(self, item: object) -> Truth:
         index = lift(item, self._domain.element)
         hits = (ex.conjunction((self._is(index, code), flag)) for code, flag in self._flags())
@@ -187,6 +153,18 @@ class SetValue(Composite):
     def without(self, item: object) -> SetValue:
         index = lift(item, self._domain.element)
         return self._with(lambda code, flag: ex.conjunction((flag, ex.negate(self._is(index, code)))))
+
+    def union(self, other: SetValue) -> SetValue:
+        others = dict(other._flags())
+        return self._with(lambda code, flag: ex.disjunction((flag, others[code])))
+
+    def minus(self, other: SetValue) -> SetValue:
+        others = dict(other._flags())
+        return self._with(lambda code, flag: ex.conjunction((flag, ex.negate(others[code]))))
+
+    def just(self, item: object) -> SetValue:
+        """The set whose one and only member is `item`."""
+        return empty_set(self._domain.element).including(item)
 
     def add(self, item: object) -> None:
         self._assign(self._domain, 0, self.including(item))
@@ -208,7 +186,7 @@ class SetValue(Composite):
 
     def is_just(self, item: object) -> Truth:
         """Whether `item` is the one and only member."""
-        return self == empty_set(self._domain.element).including(item)
+        return self == self.just(item)
 
     def all(self, holds: Callable[[Value], Truth]) -> Truth:
         """Whether every member satisfies `holds`."""
@@ -219,7 +197,7 @@ class SetValue(Composite):
         return self._quantified(Shape.ANY, holds)
 
     def _quantified(self, shape: Shape, holds: Callable[[Value], Truth]) -> Truth:
-        name = holds.__code__.co_varnames[0]
+        name = next(iter(inspect.signature(holds).parameters), "")
         parts = []
         for code, flag in self._flags():
             held = as_truth(holds(member(self._domain.element, code)))
@@ -245,7 +223,8 @@ class SetValue(Composite):
 
 
 class SequenceValue(Composite):
-    """At most `capacity` elements, numbered from 0."""
+    """At most `capacity` elements, numbered from 0. Where there is none, reading gives what an unused place holds: the
+    lowest values."""
 
     __slots__ = ()
     _domain: Sequence
@@ -278,18 +257,39 @@ class SequenceValue(Composite):
         return Truth(Formula(Shape.ATOM, inside.expr, place=here()))
 
     def __getitem__(self, offset: object) -> Value:
-        return self._slot(offset)
+        return view(self._element, *self._slot(offset, Elements(self._source)))
+
+    def __iter__(self) -> Iterator[Value]:
+        raise ModelError(
+            "a symbolic sequence cannot be listed while the protocol is staged",
+            where=here(),
+            instead="Write all_of(implies(s.has(offset), ...) for offset in s.offsets)",
+        )
+
+    def __len__(self) -> int:
+        raise ModelError("len() would need the sequence's value while staging", where=here(), instead="Write s.length")
 
     @property
     def last(self) -> Value:
         """The last element; of an empty sequence, what an unused place holds."""
-        return self._slot(self.length - 1)
+        return self[self.length - 1]
 
     def append(self, element: object) -> None:
         """Add one element at the end. On a full sequence this is a fault of the model: require `~is_full` first."""
         length = self.length
-        self._slot(length, assigning=True)._assign(self._element, 0, element)
+        source, base = self._slot(length, self._source)
+        for leaf, expr in enumerate(self._lifted(element)):
+            source.store(base + leaf, expr)
         self._source.store(self._base, (length + 1).expr)
+
+    def _lifted(self, element: object) -> tuple[Expr, ...]:
+        """The leaves of a new element, which must name individuals where an unused place need not."""
+        exprs = lift_composite(element, self._domain.element)
+        stored = leaves_of(self._element)
+        for expr, declared, slot in zip(exprs, leaves_of(self._domain.element), stored, strict=True):
+            if declared.domain != slot.domain:
+                self._source.rely_on(expr, declared.domain, "what is appended here")
+        return exprs
 
     def truncate(self, to: object) -> None:
         """Keep the elements below offset `to`; nothing happens if there are no others."""
@@ -309,30 +309,26 @@ class SequenceValue(Composite):
     def _slot_base(self, offset: int) -> int:
         return self._base + 1 + offset * width(self._element)
 
-    def _slot(self, offset: object, assigning: bool = False) -> Value:
+    def _slot(self, offset: object, source: Source) -> tuple[Source, int]:
         index = lift(offset, length_domain(self._domain))
         places = tuple((ex.equal(index, ex.constant(at)), self._slot_base(at)) for at in self.offsets)
-        return _one_of(self._element, self._source, places, assigning)
+        return _one_of(self._element, source, places)
 
 
 def length_domain(domain: Sequence) -> Scalar:
-    length = next(iter(leaves(domain)))
-    assert isinstance(length.domain, Scalar)
-    return length.domain
+    return Range(0, domain.capacity)
 
 
-def _one_of(domain: Domain, source: Source, places: tuple[tuple[Expr, int], ...], assigning: bool) -> Value:
-    """A view of the place whose condition holds: of the only one left when staging can tell."""
+def _one_of(
+    domain: Domain, source: Source, places: tuple[Candidate, ...], key: tuple[Expr, Scalar] | None = None
+) -> tuple[Source, int]:
+    """The place whose condition holds: the only one left, when staging can tell."""
     for condition, base in places:
         if condition is ex.TRUE:
-            return _view(domain, source, base, assigning)
+            return source, base
     scalars = tuple(leaf.domain for leaf in leaves_of(domain))
     live = tuple((condition, base) for condition, base in places if condition is not ex.FALSE)
-    return _view(domain, Chosen(source, live, scalars), 0, assigning)
-
-
-def _view(domain: Domain, source: Source, base: int, assigning: bool) -> Value:
-    return Composite(domain, source, base) if assigning else view(domain, source, base)
+    return Chosen(source, live, scalars, key), 0
 
 
 def view(domain: Domain, source: Source, base: int) -> Value:
@@ -371,11 +367,14 @@ def lift_composite(value: object, domain: Domain) -> tuple[Expr, ...]:
 
 
 def _same_shape(value: Composite, domain: Domain) -> tuple[Expr, ...]:
-    shapes = [[(str(leaf.path), leaf.domain.sort) for leaf in leaves_of(d)] for d in (value._domain, domain)]
-    if shapes[0] != shapes[1]:
+    if _shape(value._domain) != _shape(domain):
         message = f"{describe(value._domain)} cannot be compared with or assigned to {describe(domain)}"
         raise ModelError(message, where=here())
     return load(value)
+
+
+def _shape(domain: Domain) -> list[tuple[str, str]]:
+    return [(str(leaf.path), leaf.domain.sort) for leaf in leaves_of(domain)]
 
 
 def _lift_record(value: Mapping[Any, object], fields: Mapping[str, Domain]) -> tuple[Expr, ...]:
@@ -391,6 +390,11 @@ def _lift_record(value: Mapping[Any, object], fields: Mapping[str, Domain]) -> t
 def record(**fields: object) -> Mapping[str, object]:
     """A record to assign, append or compare: `log.append(record(id=next_id, epoch=epoch))`."""
     return fields
+
+
+def declares(value: RecordValue, name: str) -> bool:
+    """Whether the record's domain has a field of that name."""
+    return name in value._domain.fields
 
 
 def empty_set(element: Scalar) -> SetValue:

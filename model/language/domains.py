@@ -50,6 +50,10 @@ class Scalar:
     def codes(self) -> range:
         return range(self.low, self.high + 1)
 
+    def covers(self, low: int, high: int) -> bool:
+        """Whether every integer of `low..high` is a code of this domain (of an empty run, every one is)."""
+        return low > high or (self.low <= low and high <= self.high)
+
     def show(self, code: int) -> str:
         """How a reader sees the value."""
         return str(code)
@@ -69,7 +73,12 @@ class Scalar:
 
 def _require_nonempty(domain: Scalar) -> None:
     if domain.size < 1:
-        raise ModelError(f"the domain {domain} is empty", instead="A range needs low <= high, an enumeration a member")
+        raise ModelError(f"the domain {domain} is empty", instead="A range needs low <= high, other domains a member")
+
+
+def _require_own_name(name: str) -> None:
+    if name in (BOOL, INT):
+        raise ModelError(f"a domain cannot be named {name!r}", instead="Name it after what its members are")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,8 @@ class Range(Scalar):
 
     def __post_init__(self) -> None:
         _require_nonempty(self)
+        if "{}" not in self.label:
+            raise ModelError(f"the label {self.label!r} names every value alike", instead="Write {} for the number")
 
     @property
     def sort(self) -> str:
@@ -160,8 +171,12 @@ class Enum(_Named):
     high: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(self.members))
         object.__setattr__(self, "high", len(self.members) - 1)
+        _require_own_name(self.name)
         _require_nonempty(self)
+        if len(set(self.members)) < len(self.members):
+            raise ModelError(f"{self} names a member twice", instead="Give every member a name of its own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +193,7 @@ class Scalarset(_Named):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "high", self.count - 1)
+        _require_own_name(self.name)
         _require_nonempty(self)
 
     @property
@@ -193,7 +209,8 @@ def individual_name(index: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option(Scalar):
-    """A value of `inner`, or none."""
+    """A value of `inner`, or none. Among numbers none lies just below them: in `Option(Range(0, 3))` it compares, and
+    computes, as -1."""
 
     inner: Scalar
     low: int = field(default=0, init=False)
@@ -233,12 +250,18 @@ class Map:
     key: Scalar
     value: Domain
 
+    def __post_init__(self) -> None:
+        _require_scalar(self.key, "the keys of a map")
+
 
 @dataclass(frozen=True, slots=True)
 class Set:
     """A subset of a scalar domain."""
 
     element: Scalar
+
+    def __post_init__(self) -> None:
+        _require_scalar(self.element, "the elements of a set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,15 +277,18 @@ class Sequence:
             raise ModelError(f"a sequence of capacity {self.capacity} is impossible", instead="Use 0 or more")
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Record:
     """Named parts: `Record(leader=Option(replicas), isr=Set(replicas))`. `form` is how a whole record is written where
     it stands inside a sequence; by default its fields are listed."""
 
     fields: Mapping[str, Domain]
-    form: str = field(default="", compare=False)
+    form: str
 
     def __init__(self, /, **fields: Domain) -> None:
+        for name in fields:
+            if name.startswith("_"):
+                raise ModelError(f"a field cannot be named {name!r}", instead="Begin its name with a letter")
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "form", "")
 
@@ -272,11 +298,22 @@ class Record:
         object.__setattr__(record, "form", form)
         return record
 
+    def __eq__(self, other: object) -> bool:
+        """The order of the fields counts, since it is the order of the cells; the form does not."""
+        return isinstance(other, Record) and tuple(self.fields.items()) == tuple(other.fields.items())
+
     def __hash__(self) -> int:
         return hash(tuple(self.fields.items()))
 
 
 Domain: TypeAlias = "Scalar | Map | Set | Sequence | Record"
+
+_KINDS = "Use Bool(), Range, Enum, Scalarset, Option, Map, Set, Sequence or Record"
+
+
+def _require_scalar(domain: object, role: str) -> None:
+    if not isinstance(domain, Scalar):
+        raise ModelError(f"{role} cannot be {domain!r}", instead="Use Bool(), Range, Enum, Scalarset or Option")
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +397,8 @@ def leaves(domain: Domain, path: Path = Path()) -> Iterator[Leaf]:
                 yield from leaves(part, path + Field(name))
         case Scalar():
             yield Leaf(path, domain)
+        case _:
+            raise ModelError(f"{path or 'a part'} is declared as {domain!r}, which is no domain", instead=_KINDS)
 
 
 def slot_domain(element: Domain) -> Domain:
@@ -368,6 +407,8 @@ def slot_domain(element: Domain) -> Domain:
     match element:
         case Scalarset():
             return Option(element)
+        case Map(key, value):
+            return Map(key, slot_domain(value))
         case Record(fields=fields):
             return Record(**{name: slot_domain(part) for name, part in fields.items()}).written(element.form)
         case _:

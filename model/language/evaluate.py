@@ -54,9 +54,17 @@ def _compute(expr: Expr, state: State, memo: Memo) -> int:
         case Op.MULTIPLY:
             return evaluate(args[0], state, memo) * evaluate(args[1], state, memo)
         case Op.IF:
-            return evaluate(args[1] if evaluate(args[0], state, memo) else args[2], state, memo)
+            return evaluate(_branch(expr, state, memo), state, memo)
         case _:
             assert_never(expr.op)
+
+
+def _branch(expr: Expr, state: State, memo: Memo) -> Expr:
+    """Where a cascade of conditions ends: a loop, since reading from a long sequence would exhaust Python's stack."""
+    while expr.op is Op.IF:
+        condition, then, otherwise = expr.args
+        expr = then if evaluate(condition, state, memo) else otherwise
+    return expr
 
 
 def enabled(step: Step, state: State, memo: Memo | None = None) -> bool:

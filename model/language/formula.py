@@ -34,6 +34,8 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
+    """`bindings` are the quantified values for which this part stands; `place` is the line it was written on."""
+
     shape: Shape
     expr: Expr
     parts: tuple[Formula, ...] = ()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from types import FrameType, TracebackType
 
 from model.errors import Place
 
-_LANGUAGE = str(Path(__file__).resolve().parent)
+_LANGUAGE = str(Path(__file__).parent) + os.sep
+_STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 
 
 def here() -> Place | None:
@@ -20,11 +22,17 @@ def here() -> Place | None:
 
 
 def raised_at(traceback: TracebackType | None) -> Place | None:
-    """The innermost line outside the language itself that an exception went through."""
+    """The innermost line outside the language and the standard library that an exception went through."""
     found = None
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
-        if not filename.startswith((_LANGUAGE, "<frozen")):
+        if _is_the_authors(filename):
             found = Place(filename, traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
+
+
+def _is_the_authors(filename: str) -> bool:
+    if filename.startswith((_LANGUAGE, "<frozen")):
+        return False
+    return not filename.startswith(_STANDARD_LIBRARY) or "site-packages" in filename

@@ -84,6 +84,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
+    """One parameter of an action, and what it ranges over."""
+
     name: str
     domain: Scalar
 
@@ -224,6 +226,7 @@ class Protocol:
             self._check_step(step)
         for predicate in (*self.invariants, *self.witnesses):
             _check_expression(predicate.expr, "bool", predicate.name, predicate.place)
+        self._check_reads()
         self._check_initial()
 
     def _check_names(self) -> None:
@@ -262,6 +265,15 @@ class Protocol:
             raise ModelError(f"{step.action} updates a cell twice")
         for update in step.updates:
             _check_expression(update.value, self.cells[update.cell].domain.sort, step.action, update.place)
+
+    def _check_reads(self) -> None:
+        known = {cell.read() for cell in self.cells}
+        for node in walk(self._roots()):
+            if node.op is Op.READ and node not in known:
+                raise ModelError(
+                    f"{self.name} reads cell {node.value}, of type {node.sort}, which it does not have",
+                    instead="Keep no symbolic value of one protocol for use in another",
+                )
 
     def _check_initial(self) -> None:
         if not self.initial:

@@ -9,7 +9,8 @@ its loop variables, so that a violated invariant can say for which replica and w
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from types import GeneratorType
 from typing import Any
 
 from model.errors import ModelError
@@ -108,19 +109,22 @@ def _bound(formula: Formula, bindings: tuple[Binding, ...]) -> Formula:
 
 
 def _items(conditions: tuple[Any, ...]) -> Iterator[tuple[Any, tuple[Binding, ...]]]:
-    if len(conditions) == 1 and isinstance(conditions[0], Generator):
+    if len(conditions) == 1 and isinstance(conditions[0], GeneratorType):
         generator = conditions[0]
         for condition in generator:
-            yield condition, _bindings(inspect.getgeneratorlocals(generator))
+            yield condition, _bindings(generator)
     elif len(conditions) == 1 and not isinstance(conditions[0], Scalarlike | bool):
         yield from ((condition, ()) for condition in conditions[0])
     else:
         yield from ((condition, ()) for condition in conditions)
 
 
-def _bindings(variables: dict[str, Any]) -> tuple[Binding, ...]:
+def _bindings(generator: GeneratorType[Any, Any, Any]) -> tuple[Binding, ...]:
+    """The loop variables: what the generator sees of the functions around it is not one of them."""
     found = []
-    for name, value in variables.items():
+    for name, value in inspect.getgeneratorlocals(generator).items():
+        if name in generator.gi_code.co_freevars:
+            continue
         if isinstance(value, int) and not isinstance(value, bool):
             found.append(Binding(name, str(value)))
         elif isinstance(value, Scalarlike) and value.expr.is_constant:

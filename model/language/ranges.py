@@ -16,6 +16,9 @@ Interval: TypeAlias = tuple[int, int]
 Known: TypeAlias = dict[Expr, Interval]
 
 _ROUNDS = 3  # facts such as x < y sharpen one another; a few rounds reach what guards in practice say
+# How deep an expression is looked into. Each alternative is examined twice, so the work doubles with every level.
+_DEPTH = 8
+_DEPTH_OF_FACTS = 2
 
 
 def facts(guard: Iterable[Expr]) -> Known:
@@ -28,33 +31,35 @@ def facts(guard: Iterable[Expr]) -> Known:
     return known
 
 
-def span(expr: Expr, known: Known) -> Interval:
-    """A range that contains every value of `expr` where the facts hold."""
+def span(expr: Expr, known: Known, depth: int = _DEPTH) -> Interval:
+    """A range that contains every value of `expr` where the facts hold; empty (low above high) if they never do."""
     low, high = known.get(expr, (expr.low, expr.high))
-    below, above = _computed(expr, known)
+    if depth == 0 or not expr.args:
+        return low, high
+    below, above = _computed(expr, known, depth - 1)
     return max(low, below), min(high, above)
 
 
-def _computed(expr: Expr, known: Known) -> Interval:
+def _computed(expr: Expr, known: Known, depth: int) -> Interval:
     match expr.op:
         case Op.ADD:
-            (a, b), (c, d) = (span(arg, known) for arg in expr.args)
+            (a, b), (c, d) = (span(arg, known, depth) for arg in expr.args)
             return a + c, b + d
         case Op.SUBTRACT:
-            (a, b), (c, d) = (span(arg, known) for arg in expr.args)
+            (a, b), (c, d) = (span(arg, known, depth) for arg in expr.args)
             return a - d, b - c
         case Op.IF:
-            (a, b), (c, d) = _branch(expr, True, known), _branch(expr, False, known)
+            (a, b), (c, d) = _branch(expr, True, known, depth), _branch(expr, False, known, depth)
             return (min(a, c), max(b, d)) if a <= b and c <= d else (c, d) if a > b else (a, b)
         case _:
             return expr.low, expr.high
 
 
-def _branch(expr: Expr, taken: bool, known: Known) -> Interval:
+def _branch(expr: Expr, taken: bool, known: Known, depth: int) -> Interval:
     condition, then, otherwise = expr.args
     local = dict(known)
     _learn(condition, taken, local)
-    return span(then if taken else otherwise, local)
+    return span(then if taken else otherwise, local, depth)
 
 
 def _learn(fact: Expr, holds: bool, known: Known) -> None:
@@ -82,14 +87,14 @@ def _learn(fact: Expr, holds: bool, known: Known) -> None:
 
 def _order(left: Expr, right: Expr, gap: int, known: Known) -> None:
     """`left + gap <= right`."""
-    _narrow(left, None, span(right, known)[1] - gap, known)
-    _narrow(right, span(left, known)[0] + gap, None, known)
+    _narrow(left, None, span(right, known, _DEPTH_OF_FACTS)[1] - gap, known)
+    _narrow(right, span(left, known, _DEPTH_OF_FACTS)[0] + gap, None, known)
 
 
 def _differ(left: Expr, right: Expr, known: Known) -> None:
     """An end of a range that is excluded moves by one."""
     if right.is_constant:
-        low, high = span(left, known)
+        low, high = span(left, known, _DEPTH_OF_FACTS)
         _narrow(left, low + 1 if right.value == low else None, high - 1 if right.value == high else None, known)
 
 

@@ -10,23 +10,36 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from model.errors import ModelError, Place, nearest
 from model.language import expr as ex
 from model.language.composites import Composite, RecordValue, Source, leaves_of, view
-from model.language.domains import Domain, Record, Scalar
+from model.language.domains import INT, Domain, Leaf, Record, Scalar
 from model.language.expr import Expr
 from model.language.formula import Formula
 from model.language.places import here, raised_at
-from model.language.protocol import Action, Condition, Parameter, Predicate, Protocol, State, Step, Teller, Update
-from model.language.ranges import facts, span
+from model.language.protocol import (
+    STEP_LIMIT,
+    Action,
+    Condition,
+    Parameter,
+    Predicate,
+    Protocol,
+    State,
+    Step,
+    Teller,
+    Update,
+)
+from model.language.ranges import Known, facts, span
 from model.language.scalars import Scalarlike, Truth, as_truth, member
 
 Function: TypeAlias = Callable[..., Any]
+Marked = TypeVar("Marked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,7 @@ class PredicateFunction:
 
     @property
     def name(self) -> str:
-        return "".join(word.capitalize() for word in self.function.__name__.split("_"))
+        return "".join(word[:1].upper() + word[1:] for word in self.function.__name__.split("_"))
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.function(*arguments, **keywords)
@@ -81,6 +94,16 @@ def reachable(function: Function) -> PredicateFunction:
     return PredicateFunction(function)
 
 
+@dataclass(frozen=True, slots=True)
+class Reliance:
+    """An assignment makes sense only where `value`, which is `what`, lies in `domain`."""
+
+    value: Expr
+    domain: Scalar
+    what: str
+    place: Place | None
+
+
 class Draft(Source):
     """The state being staged: one expression for each cell, and the guard collected so far."""
 
@@ -88,6 +111,8 @@ class Draft(Source):
         self.cells = cells
         self.guard: list[Condition] = []
         self.assigned: dict[int, Place | None] = {}
+        self.reliances: list[Reliance] = []
+        self.is_ruled_out = False  # a required condition is false in every state
         self.impossible = False  # the parameters alone rule this step out
         self._unread: set[int] = set()
         self._open = True
@@ -110,9 +135,13 @@ class Draft(Source):
         self.assigned[leaf] = here()
         self._unread.add(leaf)
 
+    def rely_on(self, value: Expr, domain: Scalar, what: str) -> None:
+        self.reliances.append(Reliance(value, domain, what, here()))
+
     def require(self, condition: Truth) -> None:
         self._want_open()
         if condition.expr is ex.FALSE:
+            self.is_ruled_out = True
             self.impossible = condition.fixed
             raise _Impossible
         if condition.expr is not ex.TRUE:
@@ -130,7 +159,7 @@ class Draft(Source):
             )
 
 
-class _Impossible(Exception):  # noqa: N818  # not an error: this choice of parameters has no step
+class _Impossible(Exception):  # not an error: this choice of parameters has no step
     """Raised by `require` when staging shows that the step can never be enabled."""
 
 
@@ -186,18 +215,26 @@ def protocol(
     Raises `ModelError`, with the line, for whatever is not well formed.
     """
     stage = _Stage(Record(**variables), domains or {}, mechanisms or {})
-    staged = [_stage_action(stage, function) for function in actions]
+    staged = [_stage_action(stage, _marked(function, ActionFunction, "@action")) for function in actions]
     result = Protocol(
         name=name,
         variables=dict(variables),
         actions=tuple(made for made, _ in staged),
         steps=_numbered(step for _, steps in staged for step in steps),
-        invariants=tuple(_stage_predicate(stage, function) for function in invariants),
-        witnesses=tuple(_stage_predicate(stage, function) for function in witnesses),
+        invariants=_stage_predicates(stage, invariants, "@invariant"),
+        witnesses=_stage_predicates(stage, witnesses, "@reachable"),
         initial=_stage_initial(stage, initial),
     )
     result.check()
     return result
+
+
+def _marked(function: object, kind: type[Marked], mark: str) -> Marked:
+    if isinstance(function, kind):
+        return function
+    plain = getattr(function, "function", function)
+    name = getattr(plain, "__name__", repr(plain))
+    raise ModelError(f"{name} is not marked with {mark}", where=_definition(plain), instead=f"Write {mark} above it")
 
 
 def _numbered(steps: Iterable[Step]) -> tuple[Step, ...]:
@@ -207,6 +244,13 @@ def _numbered(steps: Iterable[Step]) -> tuple[Step, ...]:
 def _stage_action(stage: _Stage, function: ActionFunction) -> tuple[Action, list[Step]]:
     name = function.function.__name__
     parameters = _parameters(stage, function.function)
+    choices = math.prod(parameter.domain.size for parameter in parameters)
+    if choices > STEP_LIMIT:
+        raise ModelError(
+            f"{name} has {choices} choices of parameters; at most {STEP_LIMIT} steps can be numbered",
+            where=_definition(function.function),
+            instead="Use smaller domains",
+        )
     steps: list[Step] = []
     possible = False
     for arguments in _choices(parameters):
@@ -221,19 +265,36 @@ def _stage_action(stage: _Stage, function: ActionFunction) -> tuple[Action, list
 
 def _step(stage: _Stage, draft: Draft, name: str, arguments: tuple[int, ...]) -> Step:
     known = facts(condition.expr for condition in draft.guard)
-    updates = []
-    for number, leaf in enumerate(leaves_of(stage.record)):
-        if number not in draft.assigned or _unchanged(draft.cells[number], number):
+    _check_reliances(draft, known)
+    leaves = leaves_of(stage.record)
+    changed = sorted(number for number in draft.assigned if not _unchanged(draft.cells[number], number))
+    updates = tuple(_update(draft, number, leaves[number], known) for number in changed)
+    return Step(0, name, arguments, tuple(draft.guard), updates)
+
+
+def _update(draft: Draft, number: int, leaf: Leaf, known: Known) -> Update:
+    value, place = draft.cells[number], draft.assigned[number]
+    if leaf.domain.covers(value.low, value.high):
+        return Update(number, value, place, proved=True)
+    low, high = span(value, known)
+    if low <= high and (high < leaf.domain.low or leaf.domain.high < low):
+        shown = str(low) if low == high else f"{low}..{high}"
+        raise ModelError(f"{shown} is assigned to {leaf.path}, which ranges over {leaf.domain}", where=place)
+    return Update(number, value, place, leaf.domain.covers(low, high))
+
+
+def _check_reliances(draft: Draft, known: Known) -> None:
+    for relied in draft.reliances:
+        low, high = span(relied.value, known)
+        if relied.domain.covers(low, high):
             continue
-        value, place = draft.cells[number], draft.assigned[number]
-        low, high = span(value, known)
-        proved = leaf.domain.low <= low and high <= leaf.domain.high
-        if not proved and (high < leaf.domain.low or leaf.domain.high < low):
-            raise ModelError(
-                f"{name} always assigns {low}..{high} to {leaf.path}, which ranges over {leaf.domain}", where=place
-            )
-        updates.append(Update(number, value, place, proved))
-    return Step(0, name, arguments, tuple(draft.guard), tuple(updates))
+        outside = low if low < relied.domain.low else high
+        shown = str(outside) if relied.domain.sort == INT else "none"
+        raise ModelError(
+            f"{relied.what} may be {shown}, which is outside {relied.domain}",
+            where=relied.place,
+            instead="Require first what makes it fit",
+        )
 
 
 def _unchanged(value: Expr, number: int) -> bool:
@@ -277,12 +338,16 @@ def _located(function: Function) -> Iterator[None]:
         raise
     except ModelError as error:
         if error.where is None:
-            error.where = raised_at(error.__traceback__)
+            error.where = raised_at(error.__traceback__) or _definition(function)
         raise
     except Exception as error:
         name = getattr(function, "__name__", "a function")
         what = f"{name} raised {type(error).__name__} while it was staged: {error}"
-        raise ModelError(what, where=raised_at(error.__traceback__)) from error
+        raise ModelError(what, where=raised_at(error.__traceback__) or _definition(function)) from error
+
+
+def _stage_predicates(stage: _Stage, functions: Iterable[PredicateFunction], mark: str) -> tuple[Predicate, ...]:
+    return tuple(_stage_predicate(stage, _marked(function, PredicateFunction, mark)) for function in functions)
 
 
 def _stage_predicate(stage: _Stage, marked: PredicateFunction) -> Predicate:
@@ -293,8 +358,10 @@ def _stage_predicate(stage: _Stage, marked: PredicateFunction) -> Predicate:
 
 def _condition(stage: _Stage, function: Function) -> Formula:
     draft = stage.draft()
-    result = _call(stage, draft, function, ())
-    if draft.assigned or draft.guard:
+    result = None
+    with suppress(_Impossible):
+        result = _call(stage, draft, function, ())
+    if draft.assigned or draft.guard or draft.is_ruled_out:
         raise ModelError(
             f"{function.__name__} changes or restricts the state",
             where=_definition(function),
@@ -317,8 +384,18 @@ def _stage_initial(stage: _Stage, function: Function | None) -> tuple[State, ...
     for arguments in _choices(parameters):
         draft = stage.blank()
         if _runs(stage, draft, function, parameters, arguments):
-            states[tuple(expr.value for expr in draft.cells)] = None
+            states[_initial_state(stage, draft)] = None
     return tuple(states)
+
+
+def _initial_state(stage: _Stage, draft: Draft) -> State:
+    _check_reliances(draft, {})
+    for number, leaf in enumerate(leaves_of(stage.record)):
+        code = draft.cells[number].value
+        if code not in leaf.domain.codes():
+            what = f"{leaf.path} starts as {code}, which is not in {leaf.domain}"
+            raise ModelError(what, where=draft.assigned[number])
+    return tuple(expr.value for expr in draft.cells)
 
 
 def _choices(parameters: tuple[Parameter, ...]) -> Iterator[tuple[int, ...]]:
@@ -347,8 +424,11 @@ def _domain(stage: _Stage, function: Function, parameter: inspect.Parameter) -> 
     raise ModelError(
         f"the parameter {parameter.name!r} of {function.__name__} is annotated with {shown}, which names no domain",
         where=_definition(function),
-        instead=nearest(str(annotation), stage.domains) if stage.domains else "Annotate it with a scalar domain",
+        instead=nearest(str(annotation), stage.domains) if stage.domains else _NAME_A_DOMAIN,
     )
+
+
+_NAME_A_DOMAIN = "Annotate it with a scalar domain of its module, or name the domain in protocol(domains={...})"
 
 
 def _resolve(stage: _Stage, function: Function, name: str) -> object:
@@ -374,7 +454,7 @@ def _mechanisms(stage: _Stage, function: Function) -> dict[str, object]:
     return {name: stage.mechanisms[name] for name in wanted}
 
 
-def _definition(function: Function) -> Place | None:
+def _definition(function: object) -> Place | None:
     code = getattr(function, "__code__", None)
     return None if code is None else Place(code.co_filename, code.co_firstlineno)
 

@@ -1,8 +1,8 @@
 """Comparisons that packed states answer without taking cells out: a word against a mask, a word against itself.
 
-A conjunction of `cell = constant` over cells of one word is `(word & mask) == bits`. A conjunction of `cell = cell` over
-cells at one distance is `((word >> distance) ^ word) & mask == 0`. A disjunction is the opposite of the conjunction of
-the opposites. What fits neither form stays an expression.
+A conjunction of `cell = constant` over cells of one word is `(word & mask) == bits`. A conjunction of `cell = cell`
+over cells at one distance is `((word >> distance) ^ word) & mask == 0`. A disjunction is the opposite of the
+conjunction of the opposites. What fits neither form stays an expression.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from checker.compile.packing import Packing, Position
-from model.language.expr import Expr, Op, conjunction, negate
+from checker.compile.packing import Packing
+from model.language.expr import Expr, Op, negate
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,5 @@
+"""For `python -m checker.cli`."""
+
+from checker.cli import main
+
+main()

@@ -1,0 +1,35 @@
+"""Where the shipped specs and counterexamples are: inside the package if it came from a wheel, else beside it.
+
+An editable install has copies in `_data` as well, but not beside this file, so that the folders people edit count.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+_PACKAGE: Final = Path(__file__).resolve().parent
+_IN_WHEEL: Final = _PACKAGE / "_data"
+
+SUFFIX: Final = ".toml"
+
+
+def specs_folder() -> Path:
+    """The folder of the shipped specs."""
+    return _data_folder() / "specs"
+
+
+def counterexamples_folder() -> Path:
+    """The folder of the shipped counterexamples."""
+    return _data_folder() / "counterexamples"
+
+
+def shipped_specs() -> dict[str, Path]:
+    """The files of the shipped specs by name, such as `published/kip-320`; sorted by name."""
+    folder = specs_folder()
+    names = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob(f"*{SUFFIX}")}
+    return dict(sorted(names.items()))
+
+
+def _data_folder() -> Path:
+    return _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent

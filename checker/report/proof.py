@@ -1,0 +1,100 @@
+"""What `prove` says: which permutations were tried, what z3 showed of each part of the protocol, what stood in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from checker.prove.certificate import Attempt, Finding, Kind, SymmetryCertificate
+from checker.report.layout import Piece, faint, grid, plain, seconds_text
+from checker.report.story import BLANK, Line, Style, line, listed, wrapped
+from checker.report.subject import Subject, within
+from model.language.protocol import Permutation
+
+_STYLE = {Finding.PROVED: Style.GOOD, Finding.REFUTED: Style.BAD, Finding.UNKNOWN: Style.DOUBT}
+
+#: One and many of what a part of the protocol counts.
+_UNITS = {
+    Kind.INITIAL: ("initial state", "initial states"),
+    Kind.ACTION: ("step", "steps"),
+    Kind.INVARIANT: ("invariant", "invariants"),
+    Kind.WITNESS: ("witness", "witnesses"),
+}
+
+
+class Proof(Protocol):
+    """The certificate and, in words, what stands in the way of a larger group."""
+
+    @property
+    def certificate(self) -> SymmetryCertificate: ...
+
+    @property
+    def refutations(self) -> Sequence[object]: ...
+
+    @property
+    def unknowns(self) -> Sequence[str]: ...
+
+    @property
+    def from_cache(self) -> bool: ...
+
+
+def proof_report(subject: Subject, proof: Proof, naming: Callable[[Permutation], str], width: int) -> tuple[Line, ...]:
+    """The whole report; `naming` puts a permutation into words."""
+    return tuple(_lines(subject, proof, naming, width))
+
+
+def _lines(subject: Subject, proof: Proof, naming: Callable[[Permutation], str], width: int) -> Iterator[Line]:
+    yield from wrapped(f"{subject.name}: {_finding(proof)}.", width, Style.HEADING)
+    yield from wrapped(within(subject), width, Style.FAINT)
+    yield BLANK
+    for attempt in proof.certificate.attempts:
+        yield from _attempt(attempt, naming(attempt.permutation))
+    if proof.from_cache:
+        yield from wrapped(
+            "All this was proved in an earlier run and kept; --no-cache proves it anew.", width, Style.FAINT
+        )
+    for refutation in proof.refutations:
+        yield BLANK
+        yield from _told(str(refutation), width, Style.BAD)
+    for unknown in proof.unknowns:
+        yield BLANK
+        yield from _told(unknown, width, Style.DOUBT)
+
+
+def _finding(proof: Proof) -> str:
+    group, scalarsets = proof.certificate.group, proof.certificate.scalarsets
+    if all(scalarset.count < 2 for scalarset in scalarsets):
+        return "there is nothing to permute"
+    if group.is_trivial:
+        return "no permutation is proved harmless, so none will be used"
+    whole = {(part.scalarset, len(part.members)) for part in group.components}
+    everything = whole == {(each.name, each.count) for each in scalarsets if each.count > 1}
+    if everything:
+        names = listed([each.name.lower() for each in scalarsets])
+        return f"all {group.order:,} permutations ({group.name}) of {names}s are proved harmless"
+    return f"{group.order:,} permutations ({group.name}) are proved harmless, and more are not"
+
+
+def _attempt(attempt: Attempt, name: str) -> Iterator[Line]:
+    yield Line(
+        (
+            plain(f"  {name}: "),
+            (attempt.finding.value, _STYLE[attempt.finding]),
+            faint(f"  {seconds_text(attempt.seconds)}"),
+        )
+    )
+    rows: list[list[Piece]] = []
+    for finding in Finding:
+        counts = {kind: attempt.count(kind, finding) for kind in Kind}
+        told = listed([f"{count} {_UNITS[kind][count != 1]}" for kind, count in counts.items() if count])
+        if told:
+            rows.append([(finding.value, _STYLE[finding]), plain(told)])
+    yield from grid(rows, margin="    ")
+    yield BLANK
+
+
+def _told(text: str, width: int, style: Style) -> Iterator[Line]:
+    """The sentence wrapped, the table below it as it stands."""
+    sentence, *table = text.splitlines()
+    yield from wrapped(sentence, width, style)
+    yield from (line(row) for row in table)

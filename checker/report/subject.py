@@ -1,0 +1,85 @@
+"""What a report says of a spec: its name, its bounds, what it expects.
+
+Reports know specs by the few attributes below, so that they depend neither on files nor on how a spec is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from checker.outcome import InvariantOutcome, Verdict
+from checker.report.story import listed
+
+
+class Expected(Protocol):
+    """What is expected of an invariant; `steps` is none if it holds."""
+
+    @property
+    def steps(self) -> int | None: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class Subject(Protocol):
+    """The spec that something is reported of. `features` are the rules in which it differs from its variant."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def variant_name(self) -> str: ...
+
+    @property
+    def features(self) -> Mapping[str, str]: ...
+
+    @property
+    def invariants(self) -> tuple[str, ...]: ...
+
+    @property
+    def expect(self) -> Mapping[str, Expected]: ...
+
+    def all_features(self) -> dict[str, str]: ...
+
+    def all_bounds(self) -> dict[str, int]: ...
+
+
+def bounds_text(subject: Subject) -> str:
+    """`3 replicas, log size 2, 1 record, 3 epochs`."""
+    return ", ".join(_bound_text(name, value) for name, value in subject.all_bounds().items())
+
+
+def _bound_text(name: str, value: int) -> str:
+    words = name.replace("_", " ")
+    if not words.endswith("s"):
+        return f"{words} {value}"
+    singular = words.removesuffix("es") if words.endswith("shes") else words.removesuffix("s")
+    return f"{value} {singular if value == 1 else words}"
+
+
+def features_text(subject: Subject) -> str:
+    """`truncation=high-watermark and synchrony=leader`; empty if the spec is its variant."""
+    return listed([f"{name}={rule}" for name, rule in subject.features.items()])
+
+
+def within(subject: Subject) -> str:
+    """The bounds and changed rules: `3 replicas, log size 2, 2 records, 3 epochs; truncation=high-watermark`."""
+    return "; ".join(filter(None, (bounds_text(subject), features_text(subject))))
+
+
+def surprise(subject: Subject, found: InvariantOutcome) -> str:
+    """What the spec expects instead of what was found, in words; empty if it expects just that, or nothing.
+
+    An inconclusive search is no surprise: it may still have come to what is expected.
+    """
+    expected = subject.expect.get(found.name)
+    if expected is None or found.verdict is Verdict.INCONCLUSIVE:
+        return ""
+    return "" if (expected.verdict, expected.steps) == (found.verdict, found.steps) else expected.text

@@ -1,0 +1,146 @@
+"""The JSON Schema of spec files, for editors that complete and check TOML.
+
+It is made from the code, so that the two cannot differ: `python -m checker.spec_schema > docs/spec.schema.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import Field, asdict, fields, replace
+from typing import Any, Final, TypeAlias
+
+from checker.spec import HOLDS, KEYS, LEAST_COUNT, VIOLATED
+from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS
+from checker.vocabulary import Vocabulary, vocabulary
+from model.kafka import NAMED_VARIANTS, Bounds, Variant
+from model.kafka.variant import LARGEST_BOUND
+
+Schema: TypeAlias = dict[str, Any]
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+_COUNTED: Final = {
+    "distinct": "States, without any reduction.",
+    "orbits": "Orbits of states: those that permutations of the replicas turn into one another count once.",
+    "depth": "Breadth-first levels; the initial state is at depth 1.",
+    "generated": "Successors, the initial state not included.",
+}
+_BOUNDED: Final = {
+    "replicas": "How many replicas there are.",
+    "log_size": "How many records one log can hold.",
+    "records": "How many records producers may write.",
+    "epochs": "How many leader epochs there are: 0, 1, and so on.",
+}
+
+
+def spec_schema() -> Schema:
+    """The whole schema. Names of invariants, witnesses and actions are those of every variant together; which of them
+    a spec may use depends on its variant, and that only loading can tell."""
+    keys = _keys(_every_vocabulary())
+    return {
+        "$schema": DIALECT,
+        "title": "tidegauge spec",
+        "description": "A variant of the protocol, bounds, what is checked, and what is expected of it.",
+        "type": "object",
+        "properties": {key: keys[key] for key in KEYS},
+        "additionalProperties": False,
+        # A spec that extends another may take any key from there.
+        "anyOf": [{"required": [EXTENDS]}, {"required": ["title", "variant", INVARIANTS]}],
+    }
+
+
+def render() -> str:
+    """The text of the schema's file."""
+    return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _keys(known: Vocabulary) -> dict[str, Schema]:
+    line = {"type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}
+    return {
+        "title": line | {"minLength": 1, "description": "What the spec is, in one line."},
+        "source": line | {"description": "Where the rule comes from: a KIP, an issue, a paper."},
+        "notes": {"type": "string", "description": "Whatever else a reader should know; several lines are fine."},
+        EXTENDS: {
+            "type": "string",
+            "minLength": 1,
+            "description": "Another spec, whose keys count unless this one gives them: a shipped name, or the path of "
+            "a .toml file relative to this one. If variant, features or bounds differ, [expect] is not inherited.",
+        },
+        "variant": {"enum": list(NAMED_VARIANTS), "description": "A named combination of rules."},
+        INVARIANTS: _names(known.invariants, "The promises to check.") | {"minItems": 1},
+        "reachable": _names(known.witnesses, "What must be able to happen, or the result means nothing."),
+        "never_enabled": _names(known.actions, "Actions that may stay disabled at these bounds."),
+        "bounds": _bounds("How large the model is."),
+        "features": _table("Single rules in which the spec differs from its variant.", _features()),
+        EXPECT: _expect(known.invariants),
+        "quick": _bounds("Smaller bounds for overviews, where they differ from [bounds].", defaults=False),
+    }
+
+
+def _table(description: str, properties: dict[str, Schema]) -> Schema:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _names(known: Iterable[str], description: str) -> Schema:
+    return {"type": "array", "items": {"enum": list(known)}, "uniqueItems": True, "description": description}
+
+
+def _bounds(description: str, defaults: bool = True) -> Schema:
+    whole = {"type": "integer", "minimum": 1, "maximum": LARGEST_BOUND}
+    properties: dict[str, Schema] = {}
+    for name, default in asdict(Bounds()).items():
+        properties[name] = {**whole, "description": _BOUNDED[name]} | ({"default": default} if defaults else {})
+    return _table(description, properties)
+
+
+def _features() -> dict[str, Schema]:
+    return {rule.name: _feature(rule) for rule in fields(Variant)}
+
+
+def _feature(rule: Field[Any]) -> Schema:
+    doc = rule.metadata["doc"]
+    return {"enum": list(rule.metadata["choices"]), "description": f"{doc[:1].upper()}{doc[1:]}."}
+
+
+def _expect(invariants: Iterable[str]) -> Schema:
+    violated = _table("Violated; the shortest violation has so many steps.", {VIOLATED: _whole(1)})
+    expectation = {"oneOf": [{"const": HOLDS}, violated | {"required": [VIOLATED]}]}
+    counts = {name: _whole(least) | {"description": _COUNTED[name]} for name, least in LEAST_COUNT.items()}
+    properties: dict[str, Schema] = dict.fromkeys(invariants, expectation)
+    properties[COUNTS] = _table("Exact sizes of the state space.", counts) | {"minProperties": 1}
+    return _table("What is expected of each invariant at these bounds.", properties) | {"minProperties": 1}
+
+
+def _whole(least: int) -> Schema:
+    return {"type": "integer", "minimum": least}
+
+
+def _every_vocabulary() -> Vocabulary:
+    """The names of all variants that differ from a named one in one rule at most: no rule goes unseen."""
+    found = [vocabulary(variant) for variant in _variants()]
+    return Vocabulary(
+        tuple(dict.fromkeys(name for each in found for name in each.invariants)),
+        tuple(dict.fromkeys(name for each in found for name in each.witnesses)),
+        {name: parameters for each in found for name, parameters in each.actions.items()},
+    )
+
+
+def _variants() -> Iterable[Variant]:
+    changed = (
+        replace(variant, **{rule.name: choice})
+        for variant in NAMED_VARIANTS.values()
+        for rule in fields(Variant)
+        for choice in rule.metadata["choices"]
+    )
+    return dict.fromkeys([*NAMED_VARIANTS.values(), *changed])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

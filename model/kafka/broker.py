@@ -1,0 +1,173 @@
+"""Brokers crash, lose what they had not flushed, and come back.
+
+A broker that is down does nothing. It has forgotten its leader epoch, its leader and the ISR; its log, its epoch cache
+and its high watermark checkpoint are what the crash left. After a restart any request may reach it again.
+
+Source: KAFKA-1120, KIP-380 (broker epochs), KAFKA-10432 (recovery), KIP-101 (checkpointed high watermark).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from model.kafka import epoch_cache, stories
+from model.kafka.controller import decide
+from model.kafka.mechanisms import Brokers, Membership, Recovery
+from model.kafka.state import Epoch, Offset, Replica, ReplicaState, State
+from model.language import action, declares, minimum, none, require, where
+
+
+def _always(*_: Any) -> bool:
+    return True
+
+
+def is_up(state: State, replica: Replica) -> Any:
+    return state.replicas[replica].up
+
+
+def of_this_life(state: State, replica: Replica, epoch: Epoch) -> Any:
+    """KIP-380: a request that was sent before the broker's registration is for an earlier life of it."""
+    return epoch >= state.replicas[replica].registration
+
+
+def brokers(crash: str, request_fencing: str) -> Brokers:
+    if crash == "none":
+        return Brokers(works=_always, accepts=_always)
+    return Brokers(works=is_up, accepts=of_this_life if request_fencing == "registration" else _always)
+
+
+# Going down
+
+
+@action(tells=stories.crash)
+def crash(state: State, replica: Replica) -> None:
+    """The process dies. What it had written to the log stays."""
+    _go_down(state, replica)
+
+
+@action(tells=stories.lose_power)
+def lose_power(state: State, replica: Replica, kept: Offset, *, recovery: Recovery, flushing: bool) -> None:
+    """The machine dies, and any suffix of the log that was not flushed is gone."""
+    own = state.replicas[replica]
+    require(kept <= own.log.length)
+    if flushing:
+        require(own.flushed <= kept)
+        own.flushed = kept
+    own.log.truncate(kept)
+    recovery(own)
+    _go_down(state, replica)
+
+
+@action(tells=stories.flush)
+def flush(state: State, replica: Replica) -> None:
+    """Everything in the log reaches the disk."""
+    own = state.replicas[replica]
+    require(own.up, own.flushed < own.log.length)
+    own.flushed = own.log.length
+
+
+def _go_down(state: State, replica: Replica) -> None:
+    require(state.replicas[replica].up)
+    require(state.crashes_left > 0)
+    state.crashes_left = state.crashes_left - 1
+    own = state.replicas[replica]
+    own.up = False
+    own.high_watermark = minimum(own.high_watermark, own.log.length)
+    forget_view(own)
+
+
+def forget_view(own: ReplicaState) -> None:
+    """What lives in memory only."""
+    own.leader_epoch = none
+    own.leader = none
+    own.isr = set()
+    own.truncating = False
+    forget_followers(own)
+
+
+def forget_followers(own: ReplicaState) -> None:
+    """What a leader remembers of its followers in one epoch."""
+    own.epoch_start = 0
+    own.positions = own.positions.mapped(lambda _follower, _position: none)
+    if declares(own, "pending"):
+        own.pending = none
+
+
+# Coming back
+
+
+@action(tells=stories.restart)
+def restart_unnoticed(state: State, replica: Replica) -> None:
+    """KAFKA-1120: the broker is back before the controller has seen that it was gone."""
+    _come_up(state, replica)
+
+
+@action(tells=stories.restart)
+def restart_in_new_epoch(state: State, replica: Replica, *, epochs: int, membership: Membership) -> None:
+    """The controller sees a new registration: the old leadership ends, but the broker stays in the ISR."""
+    leads = state.quorum.leader == replica
+    decide(state, epochs, where(leads, none, state.quorum.leader), state.quorum.isr, membership)
+    _come_up(state, replica)
+
+
+@action(tells=stories.restart)
+def restart_after_fencing(state: State, replica: Replica) -> None:
+    """A registration waits until the controller has fenced the earlier life: no longer leader, no longer in the ISR,
+    unless it is the only member."""
+    require(state.quorum.leader != replica)
+    require(~state.quorum.isr.has(replica) | state.quorum.isr.is_just(replica))
+    _come_up(state, replica)
+
+
+@action(tells=stories.restart)
+def restart_uncleanly(state: State, replica: Replica) -> None:
+    """KIP-966: an unclean restart costs the membership in the ISR and among the eligible leader replicas."""
+    require(state.quorum.leader != replica)
+    require(~state.quorum.isr.has(replica))
+    state.quorum.eligible.remove(replica)
+    _come_up(state, replica)
+
+
+def _come_up(state: State, replica: Replica) -> None:
+    own = state.replicas[replica]
+    require(~own.up)
+    own.up = True
+    if declares(own, "registration"):
+        own.registration = state.next_epoch
+
+
+# What an unclean stop leaves of the epoch cache
+
+
+def drop_beyond_end(own: ReplicaState) -> None:
+    """Loading the cache drops entries at or beyond the recovered log end."""
+    own.epoch_cache = epoch_cache.truncated(own.epoch_cache, own.log.length)
+
+
+def keep_everything(_own: ReplicaState) -> None:
+    """A mutation: the file is believed as it is, ahead of the log or not."""
+
+
+def rebuild_from_log(own: ReplicaState) -> None:
+    """The segments are scanned; the cache holds the epochs of the records that are left."""
+    own.epoch_cache = epoch_cache.of_log(own.epoch_cache, own.log)
+
+
+def rebuild_skipping_epoch_zero(own: ReplicaState) -> None:
+    """KAFKA-10432: the scan took epoch 0 for no epoch at all."""
+    rebuilt = epoch_cache.of_log(own.epoch_cache, own.log)
+    own.epoch_cache = rebuilt.mapped(lambda epoch, start: where(epoch == 0, none, start))
+
+
+RECOVERY: Final[dict[str, Recovery]] = {
+    "drop-beyond-end": drop_beyond_end,
+    "keep-everything": keep_everything,
+    "rebuild": rebuild_from_log,
+    "rebuild-skipping-epoch-zero": rebuild_skipping_epoch_zero,
+}
+RESTARTS: Final = {
+    "unnoticed": restart_unnoticed,
+    "new-epoch": restart_in_new_epoch,
+    "leaves-isr": restart_after_fencing,
+    "leaves-isr-and-elr": restart_uncleanly,
+}
