@@ -48,7 +48,7 @@ class Estimate:
 
 def estimate(variant: Variant, bounds: Bounds) -> Estimate:
     """The size of `kafka(variant, bounds)`. Takes the same time for any bounds."""
-    cells, bits = _size(Record(**variables(bounds)))
+    cells, bits = _size(Record(**variables(variant, bounds)))
     actions = vocabulary(variant).actions.values()
     steps = sum(prod(_choices(parameter, bounds) for parameter in parameters) for parameters in actions)
     return Estimate(bounds.replicas, cells, bits, steps)

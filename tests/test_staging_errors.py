@@ -304,8 +304,8 @@ def extreme_of_nothing(state: Any) -> Any:
 
 
 @in_condition
-def counting_a_single_condition(state: Any) -> Any:
-    return count(state.flag) == 1
+def counting_a_number(state: Any) -> Any:
+    return count(state.flag, state.number) == 1
 
 
 @in_action
@@ -662,10 +662,30 @@ def value_of_another_protocol() -> object:
 
     @action
     def use(state: Any) -> None:
-        state.phase = where(kept[0] == 1, "busy", "idle")
+        state.phase = where(kept[0] == 1, state.phase, "idle")
 
     stage(keep)
     return protocol("p", variables={"phase": PHASE}, actions=[use])
+
+
+@in_condition
+def dictionary_by_symbolic_keys(state: Any) -> Any:
+    return {state.owner: True}[state.owner]
+
+
+@in_action
+def element_beyond_the_capacity(state: Any) -> None:
+    state.queue[5].id = 1
+
+
+@in_action
+def list_for_a_set(state: Any) -> None:
+    state.members = ["A"]
+
+
+@in_action
+def dictionary_for_a_map(state: Any) -> None:
+    state.table = {"A": 1, "B": 2, "C": 3}
 
 
 @elsewhere

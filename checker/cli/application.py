@@ -101,10 +101,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _usage(error: click.ClickException) -> int:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    command = context.command_path if context else NAME
+    command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else NAME
     message = error.format_message()
-    stop = "" if message.endswith((".", "?", ")")) else "."
+    stop = "" if message.endswith((".", "?")) else "."
     return _told(f"error: {message[:1].lower()}{message[1:]}{stop} See {command} --help.", error.exit_code)
 
 
@@ -115,10 +114,11 @@ def _mistake(error: TidegaugeError) -> int:
 def _internal(message: str) -> int:
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exc()
-        advice = "Please report this with the traceback above"
+        advice = "Please report it, with the command line and the traceback above."
     else:
-        advice = f"This is a fault of tidegauge. Please report it, with what {DEBUG_VARIABLE}=1 adds to this message"
-    return _told(f"internal error: {' '.join(message.split())}\n{advice} and the command line.", INTERNAL_ERROR)
+        advice = f"Please report it, with the command line and the traceback that {DEBUG_VARIABLE}=1 shows."
+    what = " ".join(message.split())
+    return _told(f"internal error: {what}\nThis is a fault of tidegauge. {advice}", INTERNAL_ERROR)
 
 
 def _told(message: str, code: int) -> int:

@@ -18,7 +18,7 @@ PATH = click.Path(path_type=Path)
 
 DEFAULT_FOLDER = "tidegauge-out"
 
-BOUNDS = ("replicas", "log_size", "records", "epochs", "crashes")
+BOUNDS = ("replicas", "log_size", "records", "epochs", "crashes", "min_insync")
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600}
 _LAST_STEP = 2**31
@@ -91,6 +91,11 @@ class SearchChoice:
     cache: bool
 
 
+def option_of(bound: str) -> str:
+    """`--log-size` for `log_size`."""
+    return f"--{bound.replace('_', '-')}"
+
+
 def _option(*names: str, help: str, **settings: Any) -> Option:  # noqa: A002  # click's own name
     return click.option(*names, help=help, **settings)
 
@@ -103,6 +108,7 @@ _MODEL = (
     _option("--records", type=int, metavar="N", help="How many records producers may write."),
     _option("--epochs", type=int, metavar="N", help="How many leader epochs there may be."),
     _option("--crashes", type=int, metavar="N", help="How often replicas may crash, in variants that have crashes."),
+    _option("--min-insync", type=int, metavar="N", help="min.insync.replicas, in variants with acknowledgements."),
     _option(
         "--set",
         "settings",

@@ -6,12 +6,30 @@ from pathlib import Path
 
 import click
 
+from checker.cli.options import PATH
+
+NO_LONGER = 1
+
 
 @click.command(short_help="Run a stored trace against today's model.")
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("trace", type=PATH)
 def replay(trace: Path) -> int:
     """Run the steps in the file TRACE against today's model, and say where they stop applying.
 
     Exit codes: 0 the trace still ends in the same violation, 1 it does not, 2 the file is no trace.
     """
-    raise NotImplementedError
+    from checker.report.console import Console, warn
+    from checker.report.replayed import confirmed, refused
+    from checker.trace_file import load
+    from model.errors import StaleTraceError
+
+    console = Console()
+    try:
+        stored = load(trace)
+    except StaleTraceError as error:
+        console.show(refused(error, console.width))
+        return NO_LONGER
+    if stored.warning:
+        warn(stored.warning)
+    console.show(confirmed(trace, stored.trace, console.width))
+    return 0

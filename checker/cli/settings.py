@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.cli.options import ModelChoice, SearchChoice
+from checker.cli.options import ModelChoice, SearchChoice, option_of
 from model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,14 +21,15 @@ def chosen_spec(name: str, model: ModelChoice) -> Spec:
 
 def changed(spec: Spec, model: ModelChoice) -> Spec:
     """The spec with the bounds, features and invariants that were asked for."""
-    for bound in model.bounds:
-        if bound not in spec.all_bounds():
-            raise UsageError(
-                f"{spec.name} has no use for --{bound.replace('_', '-')}",
-                why=f"The variant {spec.variant_name} does not have that bound",
-                instead=f"Its bounds are {', '.join('--' + name.replace('_', '-') for name in spec.all_bounds())}",
-            )
-    return spec.changed(model.bounds, model.features, model.invariants or None)
+    wanted = spec.changed(model.bounds, model.features, model.invariants or None)
+    unused = [name for name in model.bounds if name in wanted.variant.unused_bounds]
+    if unused:
+        raise UsageError(
+            f"{spec.name} has no use for {' and '.join(map(option_of, unused))}",
+            why="Its rules do not look at that bound",
+            instead=f"What it has: {', '.join(option_of(n) for n in spec.all_bounds() if n not in wanted.variant.unused_bounds)}",
+        )
+    return wanted
 
 
 def chosen_options(search: SearchChoice) -> Options:

@@ -14,7 +14,7 @@ the permutation turns member A into B, then A's key before is B's key after. The
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -155,44 +155,76 @@ class Orbits:
             yield Swap(one, other, exchanges(self.packing, permutation), names)
 
 
+#: Which word trades bits with which, and over what distance.
+Way: TypeAlias = tuple[int, int, int]
+
+
 def exchanges(packing: Packing, permutation: Permutation) -> tuple[Exchange, ...]:
-    """How the cells move: at once, or by one part of their paths after the other, whichever takes fewer exchanges."""
-    cells = packing.protocol.cells
-    at_once = _exchanges(packing, [permutation.path(cell.path) for cell in cells])
-    depth = max((len(_places_of(cell.path, permutation)) for cell in cells), default=0)
-    in_turn = [
-        exchange
-        for turn in range(depth)
-        for exchange in _exchanges(packing, [_turned(cell.path, permutation, turn) for cell in cells])
-    ]
+    """How the cells move: at once, or one part of their paths after the other, whichever takes fewer exchanges.
+
+    In turn, `view[A].isr[B]` goes to `view[B].isr[B]` and then to `view[B].isr[A]`: the first turn moves whole blocks,
+    the second neighbouring bits of all sets alike.
+    """
+    mover = _Mover(packing, permutation)
+    at_once, in_turn = mover.at_once(), mover.in_turn()
     return tuple(at_once if len(at_once) <= len(in_turn) else in_turn)
 
 
-def _exchanges(packing: Packing, images: Sequence[Path]) -> list[Exchange]:
-    """Cells trade places with their images, all at once; `images` is an involution."""
-    numbers = {cell.path: cell.number for cell in packing.protocol.cells}
-    masks: dict[tuple[int, int, int], int] = defaultdict(int)
-    for number, image in enumerate(images):
-        here, there = packing.positions[number], packing.positions[numbers[image]]
-        if here.bits and (here.word, here.shift) < (there.word, there.shift):
-            masks[here.word, there.word, there.shift - here.shift] |= there.mask
-    return [Exchange(lower, upper, distance, mask) for (lower, upper, distance), mask in masks.items()]
+class _Mover:
+    """Plans the exchanges for a permutation that swaps two members."""
 
+    def __init__(self, packing: Packing, permutation: Permutation) -> None:
+        self.packing = packing
+        self.permutation = permutation
+        self.cells = packing.protocol.cells
+        self.numbers = {cell.path: cell.number for cell in self.cells}
 
-def _places_of(path: Path, permutation: Permutation) -> list[int]:
-    """Which parts of the path stand for members of the permuted scalarset."""
-    found = ((place, individual(part)) for place, part in enumerate(path.parts))
-    return [place for place, who in found if who is not None and who[0] == permutation.scalarset]
+    def at_once(self) -> list[Exchange]:
+        return self._exchanges({cell.number: self.permutation.path(cell.path) for cell in self.cells})
 
+    def in_turn(self) -> list[Exchange]:
+        """A cell with one part to change may do so in any turn: it goes where others go the same way."""
+        turns: list[dict[int, Path]] = [{} for _ in range(max((len(self._places(c)) for c in self.cells), default=0))]
+        for cell in self.cells:
+            if len(self._places(cell)) > 1:
+                for turn, image in enumerate(self._single_changes(cell)):
+                    turns[turn][cell.number] = image
+        ways = [{self._way(number, image) for number, image in turn.items()} for turn in turns]
+        for cell in self.cells:
+            for image in self._single_changes(cell) if len(self._places(cell)) == 1 else ():
+                way = self._way(cell.number, image)
+                turns[next((turn for turn, known in enumerate(ways) if way in known), 0)][cell.number] = image
+        return [exchange for turn in turns for exchange in self._exchanges(turn)]
 
-def _turned(path: Path, permutation: Permutation, turn: int) -> Path:
-    """The path with the permutation applied to the part number `turn` of those that it may change."""
-    places = _places_of(path, permutation)
-    if turn >= len(places):
-        return path
-    parts, place = list(path.parts), places[turn]
-    parts[place] = permutation.path(Path((parts[place],))).parts[0]
-    return Path(tuple(parts))
+    def _exchanges(self, images: Mapping[int, Path]) -> list[Exchange]:
+        """Cells trade places with their images, all at once; others stay."""
+        masks: dict[Way, int] = defaultdict(int)
+        for number, image in images.items():
+            way = self._way(number, image)
+            if way is not None:
+                masks[way] |= self._target(image).mask
+        return [Exchange(*way, mask) for way, mask in masks.items()]
+
+    def _way(self, number: int, image: Path) -> Way | None:
+        """None for the upper one of the two cells, which the lower one takes care of, and for a cell that stays."""
+        here, there = self.packing.positions[number], self._target(image)
+        moves_up = here.bits and (here.word, here.shift) < (there.word, there.shift)
+        return (here.word, there.word, there.shift - here.shift) if moves_up else None
+
+    def _target(self, image: Path) -> Position:
+        return self.packing.positions[self.numbers[image]]
+
+    def _places(self, cell: Cell) -> list[int]:
+        """Which parts of the cell's path stand for members of the permuted scalarset."""
+        found = ((place, individual(part)) for place, part in enumerate(cell.path.parts))
+        return [place for place, who in found if who is not None and who[0] == self.permutation.scalarset]
+
+    def _single_changes(self, cell: Cell) -> Iterator[Path]:
+        """The cell's path with one of those parts permuted, for each of them."""
+        parts = cell.path.parts
+        image = self.permutation.path(cell.path).parts
+        for place in self._places(cell):
+            yield Path((*parts[:place], image[place], *parts[place + 1 :]))
 
 
 # Keys in detail

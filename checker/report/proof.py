@@ -1,4 +1,4 @@
-"""What `prove` says: which permutations were tried, what z3 showed of each part of the protocol, what stood in the way."""
+"""What `prove` says: which permutations were tried, what z3 showed of each part, and what stood in the way."""
 
 from __future__ import annotations
 

@@ -25,6 +25,13 @@ class Expected(Protocol):
     def text(self) -> str: ...
 
 
+class Rules(Protocol):
+    """A variant, of which reports know only what bounds mean nothing to it."""
+
+    @property
+    def unused_bounds(self) -> tuple[str, ...]: ...
+
+
 class Subject(Protocol):
     """The spec that something is reported of. `features` are the rules in which it differs from its variant."""
 
@@ -36,6 +43,9 @@ class Subject(Protocol):
 
     @property
     def variant_name(self) -> str: ...
+
+    @property
+    def variant(self) -> Rules: ...
 
     @property
     def features(self) -> Mapping[str, str]: ...
@@ -52,8 +62,9 @@ class Subject(Protocol):
 
 
 def bounds_text(subject: Subject) -> str:
-    """`3 replicas, log size 2, 1 record, 3 epochs`."""
-    return ", ".join(_bound_text(name, value) for name, value in subject.all_bounds().items())
+    """`3 replicas, log size 2, 1 record, 3 epochs`: the bounds that matter."""
+    unused = subject.variant.unused_bounds
+    return ", ".join(_bound_text(name, value) for name, value in subject.all_bounds().items() if name not in unused)
 
 
 def _bound_text(name: str, value: int) -> str:

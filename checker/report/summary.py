@@ -85,9 +85,16 @@ def _explored(outcome: Outcome, width: int) -> Iterator[Line]:
         f"depth {explored.depth}: {extent}"
     )
     yield from labelled("explored", counts, width)
-    phases = ", ".join(f"{name} {seconds_text(spent)}" for name, spent in outcome.phases.items())
-    rate = f"{rate_text(explored.states_per_second)} {unit} a second"
-    yield from labelled("time", f"{rate} ({phases})" if phases else rate, width)
+    yield from labelled("time", _time(outcome), width)
+
+
+def _time(outcome: Outcome) -> str:
+    """`0.30 s of search, 905,000 orbits a second; 2.70 s in all (staging 0.19 s, …)`."""
+    explored, phases = outcome.explored, outcome.phases
+    rate = f"{rate_text(explored.states_per_second)} {stored_unit(outcome)} a second"
+    search = f"{seconds_text(explored.seconds)} of search, {rate}"
+    told = ", ".join(f"{name} {seconds_text(spent)}" for name, spent in phases.items())
+    return f"{search}; {seconds_text(sum(phases.values()))} in all ({told})" if phases else search
 
 
 def stored_unit(outcome: Outcome) -> str:

@@ -18,8 +18,19 @@ from model.language.domains import Domain, Leaf, Map, Range, Record, Scalar, Seq
 from model.language.expr import Expr
 from model.language.formula import Binding, Formula, Shape
 from model.language.places import here
-from model.language.scalars import Member, Number, Scalarlike, Truth, as_truth, lift, member, number, wrap
-from model.language.sources import Candidate, Chosen, Computed, Elements, Source
+from model.language.scalars import (
+    Member,
+    Number,
+    Scalarlike,
+    Truth,
+    as_truth,
+    lift,
+    member,
+    number,
+    want_same_none,
+    wrap,
+)
+from model.language.sources import Candidate, Chosen, Computed, Elements, Source, refuse_element
 
 Value: TypeAlias = Any  # a symbolic scalar or composite; which one depends on the domain
 
@@ -85,7 +96,8 @@ class RecordValue(Composite):
             if name == wanted:
                 return domain, offset
             offset += width(domain)
-        raise ModelError(f"there is no field {wanted!r}", where=here(), instead=nearest(wanted, self._domain.fields))
+        what = f"there is no variable or field {wanted!r}"
+        raise ModelError(what, where=here(), instead=nearest(wanted, self._domain.fields))
 
 
 class MapValue(Composite):
@@ -257,7 +269,11 @@ class SequenceValue(Composite):
         return Truth(Formula(Shape.ATOM, inside.expr, place=here()))
 
     def __getitem__(self, offset: object) -> Value:
-        return view(self._element, *self._slot(offset, Elements(self._source)))
+        source, base = self._slot(offset)
+        return view(self._element, Elements(source), base)
+
+    def __setitem__(self, offset: object, element: object) -> None:
+        refuse_element()
 
     def __iter__(self) -> Iterator[Value]:
         raise ModelError(
@@ -277,7 +293,7 @@ class SequenceValue(Composite):
     def append(self, element: object) -> None:
         """Add one element at the end. On a full sequence this is a fault of the model: require `~is_full` first."""
         length = self.length
-        source, base = self._slot(length, self._source)
+        source, base = self._slot(length)
         for leaf, expr in enumerate(self._lifted(element)):
             source.store(base + leaf, expr)
         self._source.store(self._base, (length + 1).expr)
@@ -309,10 +325,10 @@ class SequenceValue(Composite):
     def _slot_base(self, offset: int) -> int:
         return self._base + 1 + offset * width(self._element)
 
-    def _slot(self, offset: object, source: Source) -> tuple[Source, int]:
+    def _slot(self, offset: object) -> tuple[Source, int]:
         index = lift(offset, length_domain(self._domain))
         places = tuple((ex.equal(index, ex.constant(at)), self._slot_base(at)) for at in self.offsets)
-        return _one_of(self._element, source, places)
+        return _one_of(self._element, self._source, places)
 
 
 def length_domain(domain: Sequence) -> Scalar:
@@ -363,13 +379,24 @@ def lift_composite(value: object, domain: Domain) -> tuple[Expr, ...]:
         case Set(element) if isinstance(value, set | frozenset):
             return load(_set_of(value, element))
         case _:
-            raise ModelError(f"{value!r} is not a value of {describe(domain)}", where=here())
+            instead = _INSTEAD[type(domain)]
+            raise ModelError(f"{value!r} is not a value of {describe(domain)}", where=here(), instead=instead)
+
+
+_INSTEAD: dict[type[Domain], str] = {
+    Record: "Write record(name=value, ...)",
+    Map: "Assign to its entries one by one",
+    Set: "Write empty_set(domain), full_set(domain) or another set, with including(x) and without(x)",
+    Sequence: "Write another sequence, or change this one with append(...) and truncate(...)",
+}
 
 
 def _same_shape(value: Composite, domain: Domain) -> tuple[Expr, ...]:
     if _shape(value._domain) != _shape(domain):
         message = f"{describe(value._domain)} cannot be compared with or assigned to {describe(domain)}"
         raise ModelError(message, where=here())
+    for one, other in zip(leaves_of(value._domain), leaves_of(domain), strict=True):
+        want_same_none(one.domain, other.domain)
     return load(value)
 
 

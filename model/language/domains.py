@@ -313,7 +313,8 @@ _KINDS = "Use Bool(), Range, Enum, Scalarset, Option, Map, Set, Sequence or Reco
 
 def _require_scalar(domain: object, role: str) -> None:
     if not isinstance(domain, Scalar):
-        raise ModelError(f"{role} cannot be {domain!r}", instead="Use Bool(), Range, Enum, Scalarset or Option")
+        shown = f"a {type(domain).__name__}" if isinstance(domain, Map | Set | Sequence | Record) else repr(domain)
+        raise ModelError(f"{role} cannot be {shown}", instead="Use Bool(), Range, Enum, Scalarset or Option")
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,12 +231,12 @@ class Protocol:
 
     def _check_names(self) -> None:
         for kind, names in (
-            ("action", [action.name for action in self.actions]),
-            ("invariant or witness", [p.name for p in (*self.invariants, *self.witnesses)]),
+            ("actions", [action.name for action in self.actions]),
+            ("invariants or witnesses", [p.name for p in (*self.invariants, *self.witnesses)]),
         ):
             for name in names:
                 if names.count(name) > 1:
-                    raise ModelError(f"{self.name} has two {kind}s named {name!r}", instead="Rename one of them")
+                    raise ModelError(f"{self.name} has two {kind} named {name!r}", instead="Rename one of them")
         if len(self.steps) > STEP_LIMIT:
             raise ModelError(f"{self.name} has {len(self.steps)} steps; at most {STEP_LIMIT} can be numbered")
         if len(self.invariants) + len(self.witnesses) > PREDICATE_LIMIT:
@@ -277,7 +277,7 @@ class Protocol:
 
     def _check_initial(self) -> None:
         if not self.initial:
-            raise ModelError(f"{self.name} has no initial state")
+            raise ModelError(f"{self.name} has no initial state", instead="Let initial(...) leave one possible")
         for state in self.initial:
             for cell, code in zip(self.cells, state, strict=True):
                 if code not in cell.domain.codes():

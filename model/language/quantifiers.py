@@ -1,7 +1,7 @@
 """Logic over many: conjunction, disjunction, counting, extremes and choice by condition.
 
-`all_of` and `any_of` take conditions or one generator of them. Of a generator they also learn the names and values of
-its loop variables, so that a violated invariant can say for which replica and which offset it fails:
+`all_of`, `any_of` and `count` take conditions or one iterable of them. Of a generator the first two also learn the
+names and values of its loop variables, so that a violated invariant can say for which replica and offset it fails:
 
     all_of(agree(leader, follower, offset) for follower in state.replicas for offset in log.offsets)
 """
@@ -39,10 +39,10 @@ def implies(condition: Any, consequence: Any) -> Truth:
     return Truth(Formula(Shape.IMPLIES, expr, (left.formula, right.formula), place=here()), left.fixed and right.fixed)
 
 
-def count(conditions: Iterable[Any]) -> Number:
+def count(*conditions: Any) -> Number:
     """How many of the conditions hold."""
     total = ex.constant(0)
-    for condition in conditions:
+    for condition, _ in _items(conditions):
         total = ex.add(total, ex.choose(as_truth(condition).expr, ex.constant(1), ex.constant(0)))
     return number(total)
 

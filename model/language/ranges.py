@@ -17,8 +17,7 @@ Known: TypeAlias = dict[Expr, Interval]
 
 _ROUNDS = 3  # facts such as x < y sharpen one another; a few rounds reach what guards in practice say
 # How deep an expression is looked into. Each alternative is examined twice, so the work doubles with every level.
-_DEPTH = 8
-_DEPTH_OF_FACTS = 2
+_DEPTH = 5
 
 
 def facts(guard: Iterable[Expr]) -> Known:
@@ -87,14 +86,19 @@ def _learn(fact: Expr, holds: bool, known: Known) -> None:
 
 def _order(left: Expr, right: Expr, gap: int, known: Known) -> None:
     """`left + gap <= right`."""
-    _narrow(left, None, span(right, known, _DEPTH_OF_FACTS)[1] - gap, known)
-    _narrow(right, span(left, known, _DEPTH_OF_FACTS)[0] + gap, None, known)
+    _narrow(left, None, _now(right, known)[1] - gap, known)
+    _narrow(right, _now(left, known)[0] + gap, None, known)
+
+
+def _now(expr: Expr, known: Known) -> Interval:
+    """What is known of an expression itself, not of its parts: facts must stay cheap to learn."""
+    return known.get(expr, (expr.low, expr.high))
 
 
 def _differ(left: Expr, right: Expr, known: Known) -> None:
     """An end of a range that is excluded moves by one."""
     if right.is_constant:
-        low, high = span(left, known, _DEPTH_OF_FACTS)
+        low, high = _now(left, known)
         _narrow(left, low + 1 if right.value == low else None, high - 1 if right.value == high else None, known)
 
 

@@ -34,7 +34,6 @@ class Scalarlike:
     """What the three kinds share. `domain` is what is known of the value's origin."""
 
     __slots__ = ("domain", "expr")
-    __hash__ = None  # type: ignore[assignment]  # equality is symbolic, so hashing would lie
 
     def __init__(self, expr: Expr, domain: Scalar) -> None:
         self.expr = expr
@@ -45,6 +44,14 @@ class Scalarlike:
 
     def __ne__(self, other: object) -> Truth:  # type: ignore[override]
         return ~(self == other)
+
+    def __hash__(self) -> int:
+        raise ModelError(
+            "a symbolic value cannot stand in a Python set or be the key of a dictionary",
+            where=here(),
+            why="Whether two of them are equal differs from state to state",
+            instead="Write empty_set(domain).including(x)",
+        )
 
     @property
     def is_none(self) -> Truth:
@@ -68,8 +75,7 @@ class Scalarlike:
         return self.expr.is_constant and (not isinstance(other, Scalarlike) or other.expr.is_constant)
 
     def __repr__(self) -> str:
-        shown = self.domain.show(self.expr.value) if self.expr.is_constant else repr(self.expr)
-        return f"{type(self).__name__}({shown})"
+        return self.domain.show(self.expr.value) if self.expr.is_constant else f"a value of {self.domain}"
 
 
 class Truth(Scalarlike):
@@ -212,6 +218,7 @@ def lift(value: object, domain: Scalar) -> Expr:
             raise ModelError(
                 f"a value of {value.domain} cannot be compared with or assigned to one of {domain}", where=here()
             )
+        want_same_none(value.domain, domain)
         return value.expr
     if isinstance(value, _None):
         return _none_of(domain)
@@ -221,7 +228,19 @@ def lift(value: object, domain: Scalar) -> Expr:
         return ex.constant(value)
     if isinstance(value, str) and domain.sort not in (BOOL, INT):
         return ex.constant(_code_named(value, domain), domain.sort)
-    raise ModelError(f"{value!r} is not a value of {domain}", where=here())
+    instead = "Write none, which model.language defines" if value is None else ""
+    raise ModelError(f"{value!r} is not a value of {domain}", where=here(), instead=instead)
+
+
+def want_same_none(one: Scalar, other: Scalar) -> None:
+    """None is stored as the number below the lowest, which another option may need for a value."""
+    if isinstance(one, Option) and isinstance(other, Option) and one.none != other.none:
+        raise ModelError(
+            f"{one} cannot be compared with, or assigned to, {other}",
+            where=here(),
+            why="None lies just below the numbers, so it differs between the two",
+            instead="Let both ranges begin with the same number",
+        )
 
 
 def _none_of(domain: Scalar) -> Expr:

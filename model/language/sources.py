@@ -5,7 +5,7 @@ The state being staged is a source too (`staging.Draft`), the only one that assi
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias
 
 from model.errors import ModelError
 from model.language import expr as ex
@@ -58,14 +58,18 @@ class Elements:
         return self._source.load(leaf)
 
     def store(self, leaf: int, value: Expr) -> None:  # noqa: ARG002  # a source's signature
-        raise ModelError(
-            "an element of a sequence cannot be assigned to",
-            where=here(),
-            instead="Use truncate(...) and append(...), or keep what changes in a Map",
-        )
+        refuse_element()
 
     def rely_on(self, value: Expr, domain: Scalar, what: str) -> None:
         pass  # storing is refused anyway
+
+
+def refuse_element() -> NoReturn:
+    raise ModelError(
+        "an element of a sequence cannot be assigned to",
+        where=here(),
+        instead="Use truncate(...) and append(...), or keep what changes in a Map",
+    )
 
 
 class Chosen:

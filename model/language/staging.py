@@ -290,8 +290,9 @@ def _check_reliances(draft: Draft, known: Known) -> None:
             continue
         outside = low if low < relied.domain.low else high
         shown = str(outside) if relied.domain.sort == INT else "none"
+        verb = "is" if low == high else "may be"
         raise ModelError(
-            f"{relied.what} may be {shown}, which is outside {relied.domain}",
+            f"{relied.what} {verb} {shown}, which is outside {relied.domain}",
             where=relied.place,
             instead="Require first what makes it fit",
         )
