@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import os
 import platform
 import sys
@@ -17,7 +18,7 @@ from checker.cli.explain import explain
 from checker.cli.listing import list_specs
 from checker.cli.prove import prove
 from checker.cli.replay import replay
-from model.errors import InternalError, TidegaugeError, nearest
+from model.errors import InternalError, OutputError, TidegaugeError, nearest
 
 NAME = "tidegauge"
 DEBUG_VARIABLE = "TIDEGAUGE_DEBUG"
@@ -82,6 +83,7 @@ for command in (list_specs, check, compare, explain, replay, prove):
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit code; whatever goes wrong is told on the error stream."""
+    _prepare_streams()
     try:
         code = application.main(list(arguments), prog_name=NAME, standalone_mode=False)
         return int(code or 0)
@@ -96,8 +98,20 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         _point_at_nothing()
         return 0
+    except OSError as error:
+        return _told(f"error: the system refuses: {error.strerror or error}.", OutputError.exit_code)
     except Exception as error:  # noqa: BLE001  # the last line of defence: a user gets a sentence, not a traceback
         return _internal(f"{type(error).__name__}: {error}")
+
+
+def _prepare_streams() -> None:
+    """A closed standard output is one that nobody reads, and a character that it cannot show is no reason to end."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123  # for good
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _usage(error: click.ClickException) -> int:

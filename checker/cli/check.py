@@ -15,13 +15,13 @@ from checker.cli.options import ModelChoice, SearchChoice, model_options, output
 @search_options
 @output_options
 def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, json_file: str | None, quiet: bool) -> int:
-    """Explore SPEC to the end: the shortest counterexample of every invariant that falls.
+    """Explore SPEC to the end, and tell the shortest counterexample of every invariant that falls.
 
     SPEC is a shipped name, such as published/kip-320, or the path of a TOML file.
 
     Exit codes: 0 everything holds, 1 an invariant is violated, 3 inconclusive.
     """
-    from checker.cli.emit import emit, store_traces
+    from checker.cli.emit import emit, require_writable, store_traces
     from checker.cli.settings import chosen_options, chosen_spec
     from checker.cli.watching import watching
     from checker.report.result import result_document
@@ -29,6 +29,7 @@ def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, jso
     from checker.run import check as run_check
 
     subject = chosen_spec(spec, model)
+    require_writable(output, json_file)
     with watching(quiet) as watch:
         outcome = run_check(subject, chosen_options(search), watch)
     stored = store_traces(subject, outcome, output)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from model.errors import OutputError
 
 if TYPE_CHECKING:
     from checker.outcome import Outcome
@@ -17,6 +20,27 @@ STANDARD_OUTPUT = "-"
 Report = Callable[[int], Iterable["Line"]]
 
 
+def require_writable(folder: Path | None, json_file: str | None) -> None:
+    """Raise `OutputError` now, and not after an hour of search, if it is plain that results could not be written."""
+    if folder is not None:
+        _require_folder(folder)
+    if json_file not in (None, STANDARD_OUTPUT):
+        path = Path(str(json_file))
+        if path.is_dir():
+            raise OutputError(
+                f"{path} is a directory", instead="Name a file to write the result to, or - for the screen"
+            )
+        _require_folder(path.parent)
+
+
+def _require_folder(folder: Path) -> None:
+    there = next((each for each in (folder, *folder.parents) if os.path.lexists(each)), Path())
+    if not there.is_dir():
+        raise OutputError(f"{there} is not a directory, so nothing can be written into it")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise OutputError(f"nothing may be written into {there}")
+
+
 def emit(report: Report, document: Mapping[str, Any], json_file: str | None, quiet: bool) -> None:
     """The document where `--json` wants it, and the report unless it would get in the way or is not wanted."""
     from checker.files import write_text
@@ -26,10 +50,10 @@ def emit(report: Report, document: Mapping[str, Any], json_file: str | None, qui
     if json_file == STANDARD_OUTPUT:
         write_document(render(document))
         return
-    if json_file is not None:
-        write_text(Path(json_file), render(document))
     console = Console(quiet)
     console.show(report(console.width))
+    if json_file is not None:
+        write_text(Path(json_file), render(document))
 
 
 def store_traces(spec: Spec, outcome: Outcome, folder: Path) -> dict[str, Path]:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from checker.cli.options import PATH
 from checker.cli.options import steps as range_of_steps
 
 
 @click.command(short_help="Tell a stored counterexample as a story.")
-@click.argument("trace", type=click.Path(path_type=Path))
+@click.argument("trace", type=PATH)
 @click.option("--full", is_flag=True, help="Give the whole state after each step, not only what changed.")
 @click.option("--steps", callback=range_of_steps, metavar="FROM..TO", help="Tell only these steps: 3..6, 3.., ..6, 3.")
 @click.option("--show", multiple=True, metavar="GLOB", help="Give only variables like this one. May be repeated.")

@@ -24,10 +24,11 @@ def changed(spec: Spec, model: ModelChoice) -> Spec:
     wanted = spec.changed(model.bounds, model.features, model.invariants or None)
     unused = [name for name in model.bounds if name in wanted.variant.unused_bounds]
     if unused:
+        used = [option_of(name) for name in spec.all_bounds() if name not in wanted.variant.unused_bounds]
         raise UsageError(
             f"{spec.name} has no use for {' and '.join(map(option_of, unused))}",
             why="Its rules do not look at that bound",
-            instead=f"What it has: {', '.join(option_of(n) for n in spec.all_bounds() if n not in wanted.variant.unused_bounds)}",
+            instead=f"What it has: {', '.join(used)}",
         )
     return wanted
 

@@ -3,7 +3,7 @@
     canonical(state, out)    reads `state`, then writes `out`; they may be the same
 
 1. Each member gets a key that no permutation changes (native_orbits.py).
-2. Members are sorted by key, with swaps of neighbours done or not done by a mask: no branch to mispredict.
+2. Members are sorted by key, with swaps of neighbours.
 3. Where keys tie, the order is open. If no swap of tied neighbours changes the state, none of the orders does.
    Else every order of the tied members is visited, one swap from each to the next, and the smallest state wins.
 

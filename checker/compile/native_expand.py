@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from llvmlite import ir
 
 from checker.compile.native_comparisons import copy_of, same_coding
-from checker.compile.native_expressions import WORD, Emitter, load_words, move, number_type, word
+from checker.compile.native_expressions import WORD, Emitter, joined, load_words, move, number_type, word
 from checker.compile.native_guards import Branch, Leaf, Node, plan
 from checker.compile.packing import WORD_BITS, Packing
 from model.language.domains import BOOL
@@ -44,19 +44,15 @@ class _Expand:
         assigned = [protocol.cells[update.cell].domain for step in protocol.steps for update in step.updates]
         self.emitter = Emitter(self.builder, packing, number_type(_roots(protocol), assigned), self.words)
         self.fault = function.append_basic_block("fault")
-        self.faults: list[tuple[ir.Value, ir.Block]] = []
+        self.faults: dict[ir.Block, ir.Value] = {}
 
     def emit(self) -> None:
         count = self._nodes(plan(self.protocol.steps), word(0))
         self.builder.ret(count)
         self.builder.position_at_end(self.fault)
-        number = self.builder.phi(WORD)
-        for value, block in self.faults:
-            number.add_incoming(value, block)
         if self.faults:
-            self.builder.ret(number)
+            self.builder.ret(joined(self.builder, self.faults))
         else:
-            number.parent.instructions.remove(number)
             self.builder.unreachable()
 
     def _nodes(self, nodes: Iterable[Node], count: ir.Value) -> ir.Value:
@@ -75,10 +71,7 @@ class _Expand:
         last = self.builder.block
         self.builder.branch(after)
         self.builder.position_at_end(after)
-        result = self.builder.phi(WORD)
-        result.add_incoming(count, before)
-        result.add_incoming(more, last)
-        return result
+        return joined(self.builder, {before: count, last: more})
 
     def _leaf(self, leaf: Leaf, count: ir.Value) -> ir.Value:
         step = leaf.step
@@ -96,7 +89,7 @@ class _Expand:
         value, kind = self.emitter.value(update.value), self.emitter.number
         code = self.builder.sub(value, ir.Constant(kind, domain.low))
         outside = self.builder.icmp_unsigned(">", code, ir.Constant(kind, domain.high - domain.low))
-        self.faults.append((word(-(step.number + 1)), self.builder.block))
+        self.faults[self.builder.block] = word(-(step.number + 1))
         inside = self.builder.append_basic_block()
         self.builder.cbranch(outside, self.fault, inside)
         self.builder.position_at_end(inside)

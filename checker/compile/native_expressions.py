@@ -7,7 +7,7 @@ opens a branch calls `branch()` and drops what was learnt inside when it closes.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import assert_never
 
@@ -159,3 +159,11 @@ def move(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value:
     if distance == 0:
         return value
     return builder.shl(value, word(distance)) if distance > 0 else builder.lshr(value, word(-distance))
+
+
+def joined(builder: ir.IRBuilder, values: Mapping[ir.Block, ir.Value]) -> ir.Value:
+    """The value that belongs to the block from which control comes."""
+    phi = builder.phi(next(iter(values.values())).type)
+    for block, value in values.items():
+        phi.add_incoming(value, block)
+    return phi

@@ -9,12 +9,13 @@ How a state is looked up. Its hash has 64 bits. The upper half, the *tag*, is ke
     slot   63 ........ 32 | 31 ........ 0
               tag           index + 1          a slot of 0 is empty
 
-The first bits of the tag are the home slot, and the search goes on from there, slot by slot. So a slot alone tells
-where it belongs, and doubling the table is one orderly sweep that touches no state. The other bits of the tag tell
-nearly all different states apart; an equal tag proves nothing, so then the whole states are compared.
+Eight slots are a line, 64 bytes: what memory delivers in one go, and what one vector instruction compares. The first
+bits of the tag tell the home line; a full line passes on to the next. So a slot alone tells where it belongs, and
+doubling the table is one orderly sweep that touches no state. The other bits of the tag tell nearly all different
+states apart; an equal tag proves nothing, so then the whole states are compared.
 
-Memory latency is what a look-up costs: it waits for a line of the table, and for a line of states if the tag is there.
-So look-ups are made in batches. `_prepare` asks for all lines of the first kind, then for all of the second kind, and
+Memory latency is what a look-up costs: it waits for a line of slots, and for the words of a state if the tag is there.
+So look-ups are made in batches. `_prepare` asks for all lines of slots, then for all states that they point to, and
 only then does `keep_new` compare, in the order in which the successors were generated. The batch changes when memory
 is read, and nothing else.
 """
@@ -52,6 +53,9 @@ _ONE: Final = np.uint64(1)
 _WORD: Final = np.uint64(8)
 _HALF: Final = np.uint64(32)
 _INDEX: Final = np.uint64(2**32 - 1)
+_SLOTS: Final = np.uint64(8)
+_LINE: Final = np.uint64(64)
+_TAGGED: Final = np.uint64(2**8 - 1)
 # Odd numbers without a pattern: the fractions of the golden ratio, of the square root of 3 and of the square root of 5.
 _SEED: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = np.uint64(0xBB67AE8584CAA73B)
@@ -84,20 +88,20 @@ class Rows(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The slots, a power of two of them, and by how much to shift a hash to get its home slot."""
+    """The slots, a power of two of them, and by how much to shift a hash to get its home line."""
 
     slots: Any
     shift: Any
 
 
 class Batch(NamedTuple):
-    """Candidates, generated but not yet looked up; their hashes, and the slots at which looking up goes on."""
+    """Candidates, generated but not yet looked up; their hashes, and the lines at which looking up goes on."""
 
     words: Any
     parents: Any
     steps: Any
     hashes: Any
-    places: Any
+    lines: Any
 
 
 class Tally(NamedTuple):
@@ -175,6 +179,34 @@ def _prefetch(_typing: Any, address: Any) -> Any:
     return types.none(types.uintp), generate
 
 
+@_intrinsic
+def _compare(_typing: Any, line: Any, hashed: Any) -> Any:
+    """Compare a line of slots with a hash: bits 0 to 7 tell which have its tag, bits 8 to 15 which are empty."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        number, word, vector = ir.IntType(32), ir.IntType(64), ir.VectorType(ir.IntType(64), 8)
+        slots = builder.load(builder.inttoptr(arguments[0], vector.as_pointer()), align=64)
+        first = builder.insert_element(vector(ir.Undefined), arguments[1], number(0))
+        hashes = builder.shuffle_vector(first, vector(ir.Undefined), ir.VectorType(number, 8)([0] * 8))
+        empty = builder.icmp_unsigned("==", slots, vector([0] * 8))
+        equal = builder.icmp_unsigned("<", builder.xor(slots, hashes), vector([2**32] * 8))
+        tagged = builder.and_(equal, builder.not_(empty))
+        bits = [builder.zext(builder.bitcast(each, ir.IntType(8)), word) for each in (tagged, empty)]
+        return builder.or_(bits[0], builder.shl(bits[1], word(8)))
+
+    return types.uint64(types.uintp, types.uint64), generate
+
+
+@_intrinsic
+def _lowest(_typing: Any, bits: Any) -> Any:
+    """The place of the lowest bit that is set."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), generate
+
+
 @_part
 def _hash(words: Any, start: Any, width: Any) -> Any:
     """Mix the words of a state so that each bit of them reaches the upper half."""
@@ -201,31 +233,43 @@ def _row(slot: Any, width: Any) -> Any:
 
 
 @_part
-def _candidate(table: Any, hashed: Any, place: Any) -> Any:
-    """The first slot, from a place on, that is empty or has the tag of a hash."""
-    last = np.uint64(table.slots.size - 1)
-    while table.slots[place] != _EMPTY and (table.slots[place] ^ hashed) >> _HALF != _EMPTY:
-        place = (place + _ONE) & last
-    return place
+def _next_line(table: Any, line: Any) -> Any:
+    return (line + _ONE) & np.uint64(table.slots.size // 8 - 1)
+
+
+@_part
+def _promising(table: Any, hashed: Any) -> Any:
+    """The first line, from the home line of a hash on, that has its tag or an empty slot; and what `_compare` says."""
+    line, slots = hashed >> table.shift, table.slots.ctypes.data
+    found = _compare(slots + line * _LINE, hashed)
+    while found == _EMPTY:
+        line = _next_line(table, line)
+        found = _compare(slots + line * _LINE, hashed)
+    return line, found
 
 
 @_part
 def _find(table: Any, rows: Any, batch: Any, i: Any, width: Any) -> Any:
     """The slot that holds candidate i, or the empty slot where it belongs."""
-    last, hashed, start = np.uint64(table.slots.size - 1), batch.hashes[i], np.uint64(i) * np.uint64(len(width))
-    place = _candidate(table, hashed, batch.places[i])
-    while table.slots[place] != _EMPTY:
-        if _equal(rows.words, _row(table.slots[place], width), batch.words, start, width):
-            break
-        place = _candidate(table, hashed, (place + _ONE) & last)
-    return place
+    line, hashed, start = batch.lines[i], batch.hashes[i], np.uint64(i) * np.uint64(len(width))
+    while True:
+        found = _compare(table.slots.ctypes.data + line * _LINE, hashed)
+        tagged = found & _TAGGED
+        while tagged != _EMPTY:
+            place = line * _SLOTS + _lowest(tagged)
+            if _equal(rows.words, _row(table.slots[place], width), batch.words, start, width):
+                return place
+            tagged &= tagged - _ONE
+        if found != found & _TAGGED:
+            return line * _SLOTS + _lowest(found >> _SLOTS)
+        line = _next_line(table, line)
 
 
 @_part
 def _prepare(functions: Any, table: Any, rows: Any, batch: Any, size: Any) -> None:
-    """Canonicalise and hash the candidates, and ask for the lines of memory that looking them up will read.
+    """Canonicalise and hash the candidates, and ask for the memory that looking them up will read.
 
-    A place found here stays right while the batch is stored: slots are filled once and never emptied.
+    A line found here stays right while the batch is stored: slots are filled once and never emptied.
     """
     width = functions.width
     candidates, slots, states = batch.words.ctypes.data, table.slots.ctypes.data, rows.words.ctypes.data
@@ -233,14 +277,13 @@ def _prepare(functions: Any, table: Any, rows: Any, batch: Any, size: Any) -> No
         start = np.uint64(i) * np.uint64(len(width))
         if functions.canonical != 0:
             _call_canonical(functions.canonical, candidates + start * _WORD, candidates + start * _WORD)
-        hashed = _hash(batch.words, start, width)
-        batch.hashes[i] = hashed
-        _prefetch(slots + (hashed >> table.shift) * _WORD)
+        batch.hashes[i] = _hash(batch.words, start, width)
+        _prefetch(slots + (batch.hashes[i] >> table.shift) * _LINE)
     for i in range(size):
-        place = _candidate(table, batch.hashes[i], batch.hashes[i] >> table.shift)
-        batch.places[i] = place
-        if table.slots[place] != _EMPTY:
-            _prefetch(states + _row(table.slots[place], width) * _WORD)
+        line, found = _promising(table, batch.hashes[i])
+        batch.lines[i] = line
+        if found & _TAGGED != _EMPTY:
+            _prefetch(states + _row(table.slots[line * _SLOTS + _lowest(found)], width) * _WORD)
 
 
 @_part
@@ -337,7 +380,7 @@ def move(old: Any, first: Any, end: Any, table: Any) -> None:
     last = np.uint64(table.slots.size - 1)
     for i in range(first, end):
         if old[i] != _EMPTY:
-            place = old[i] >> table.shift
+            place = (old[i] >> table.shift) * _SLOTS
             while table.slots[place] != _EMPTY:
                 place = (place + _ONE) & last
             table.slots[place] = old[i]

@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 
 from checker.explore import kernels
 
-MOST_STATES: Final = 3 * 2**30 - 2**17
-"""A home slot is the first bits of a 32-bit tag: at most 2**32 slots, a quarter of them and room for a batch empty."""
+MOST_STATES: Final = 2**32 - 2
+"""A slot has 32 bits for an index plus one, and a row has 32 bits for a parent, or for none."""
 
-BATCH: Final = 192
-"""Look-ups made together: enough to hide the latency of memory, and few enough for the first-level cache."""
+BATCH: Final = 128
+"""Look-ups made together: enough to hide the latency of memory, few enough to stay in the first-level cache."""
 
 FIRST_SLOTS: Final = 2**14
 SWEEP: Final = 2**19
@@ -217,7 +217,7 @@ def _empty_batch(words: int, length: int) -> kernels.Batch:
         parents=np.zeros(length, np.uint32),
         steps=np.zeros(length, np.uint16),
         hashes=np.zeros(length, np.uint64),
-        places=np.zeros(length, np.uint64),
+        lines=np.zeros(length, np.uint64),
     )
 
 
@@ -230,8 +230,8 @@ def _empty_tally(steps: int, predicates: int) -> kernels.Tally:
 
 def _empty_table(slots: int) -> tuple[kernels.Table, mmap.mmap]:
     area = _reserve(slots * 8)
-    shift = 64 - (slots.bit_length() - 1)
-    return kernels.Table(np.frombuffer(area, np.uint64), np.uint64(shift)), area
+    lines = slots // 8
+    return kernels.Table(np.frombuffer(area, np.uint64), np.uint64(65 - lines.bit_length())), area
 
 
 def _reserve_rows(words: int, most: int) -> kernels.Rows:

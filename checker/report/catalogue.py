@@ -44,9 +44,9 @@ def _packed(items: Sequence[Sequence[Piece]], width: int) -> list[Line]:
     lines: list[list[Piece]] = [[plain("  ")]]
     for item in items:
         is_first = len(lines[-1]) == 1
-        taken = sum(len(text) for text, _ in lines[-1]) + sum(len(text) for text, _ in item) + 3
+        taken = sum(len(text) for text, _ in lines[-1]) + sum(len(text) for text, _ in item) + 2
         if not is_first and taken > width:
             lines.append([plain("  ")])
             is_first = True
-        lines[-1] += item if is_first else [faint(" · "), *item]
+        lines[-1] += item if is_first else [faint(", "), *item]
     return [Line(tuple(pieces)) for pieces in lines]

@@ -24,7 +24,7 @@ FRAMES_PER_SECOND = 8
 _STYLES = {
     Style.PLAIN: "",
     Style.HEADING: "bold",
-    Style.FAINT: "bright_black",
+    Style.FAINT: "dim",
     Style.CHANGED: "cyan",
     Style.GOOD: "green",
     Style.BAD: "bold red",
@@ -161,7 +161,7 @@ def _live(console: RichConsole, shown: ProgressLine) -> Iterator[None]:
     from rich.live import Live
 
     def render() -> Text:
-        return Text(shown.text, style="bright_black", no_wrap=True, overflow="ellipsis")
+        return Text(shown.text, style="dim", no_wrap=True, overflow="ellipsis")
 
     with Live(console=console, get_renderable=render, transient=True, refresh_per_second=FRAMES_PER_SECOND):
         yield

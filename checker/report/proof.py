@@ -21,6 +21,12 @@ _UNITS = {
     Kind.WITNESS: ("witness", "witnesses"),
 }
 
+MEANING = (
+    "Proved: z3 has shown for every state that fits the types, reachable or not, that with members renamed the same "
+    "steps are possible, that they lead to the same states but for names, and that every invariant and witness is as "
+    "true as before."
+)
+
 
 class Proof(Protocol):
     """The certificate and, in words, what stands in the way of a larger group."""
@@ -53,12 +59,16 @@ def _lines(subject: Subject, proof: Proof, naming: Callable[[Permutation], str],
         yield from wrapped(
             "All this was proved in an earlier run and kept; --no-cache proves it anew.", width, Style.FAINT
         )
-    for refutation in proof.refutations:
+    for text, style in _obstacles(proof):
+        yield from _told(text, width, style)
         yield BLANK
-        yield from _told(str(refutation), width, Style.BAD)
-    for unknown in proof.unknowns:
-        yield BLANK
-        yield from _told(unknown, width, Style.DOUBT)
+    if proof.certificate.attempts:
+        yield from wrapped(MEANING, width, Style.FAINT)
+
+
+def _obstacles(proof: Proof) -> Iterator[tuple[str, Style]]:
+    yield from ((str(refutation), Style.BAD) for refutation in proof.refutations)
+    yield from ((unknown, Style.DOUBT) for unknown in proof.unknowns)
 
 
 def _finding(proof: Proof) -> str:
@@ -76,21 +86,20 @@ def _finding(proof: Proof) -> str:
 
 
 def _attempt(attempt: Attempt, name: str) -> Iterator[Line]:
-    yield Line(
-        (
-            plain(f"  {name}: "),
-            (attempt.finding.value, _STYLE[attempt.finding]),
-            faint(f"  {seconds_text(attempt.seconds)}"),
-        )
-    )
-    rows: list[list[Piece]] = []
-    for finding in Finding:
-        counts = {kind: attempt.count(kind, finding) for kind in Kind}
-        told = listed([f"{count} {_UNITS[kind][count != 1]}" for kind, count in counts.items() if count])
-        if told:
-            rows.append([(finding.value, _STYLE[finding]), plain(told)])
-    yield from grid(rows, margin="    ")
+    took = f" in {seconds_text(attempt.seconds)}"
+    yield Line((plain(f"  {name}: "), (attempt.finding.value, _STYLE[attempt.finding]), faint(took)))
+    parts = {finding: _parts(attempt, finding) for finding in Finding}
+    rows: list[list[Piece]] = [
+        [(finding.value, _STYLE[finding]), plain(told)] for finding, told in parts.items() if told
+    ]
+    yield from grid([row[1:] for row in rows] if len(rows) == 1 else rows, margin="    ")
     yield BLANK
+
+
+def _parts(attempt: Attempt, finding: Finding) -> str:
+    """`1 initial state, 57 steps, 3 invariants and 2 witnesses`: what came out so."""
+    counts = {kind: attempt.count(kind, finding) for kind in Kind}
+    return listed([f"{count} {_UNITS[kind][count != 1]}" for kind, count in counts.items() if count])
 
 
 def _told(text: str, width: int, style: Style) -> Iterator[Line]:

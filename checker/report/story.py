@@ -251,9 +251,11 @@ def wrapped(text: str, width: int, style: Style = Style.PLAIN, margin: str = "")
 
 
 def wrap(text: str, width: int, margin: str = "") -> list[str]:
-    """Lines of at most `width` columns behind a margin. Columns, sets and sequences are kept whole; what is too long
-    by itself is left so."""
-    whole = re.sub(r"\[[^\[\]]*\]|{[^{}]*}|  +", lambda found: found.group().replace(" ", "\0"), text)
+    """Lines of at most `width` columns behind a margin. Columns, sets, sequences and numbers with their units are
+    kept whole; what is too long by itself is left so."""
+    whole = re.sub(
+        r"\[[^\[\]]*\]|{[^{}]*}|  +|\d (?:s|min|h|[MG]iB)\b", lambda found: found.group().replace(" ", "\0"), text
+    )
     lines = textwrap.wrap(
         whole,
         width,

@@ -15,7 +15,7 @@ from model.kafka.mechanisms import (
     Producer,
     Synchrony,
 )
-from model.kafka.state import Epoch, Replica, State, is_true_leader, presumes_leadership
+from model.kafka.state import Epoch, Replica, State, is_true_leader, nobody_elected, presumes_leadership
 from model.language import action, none, record, require, where
 
 
@@ -163,6 +163,23 @@ def leader_learns_isr(state: State, leader: Replica) -> None:
     replica.pending = none
 
 
+def epoch_zero_led(state: State, leader: Replica, *, crashes: int, epoch_cache: EpochCache) -> None:
+    """An initial state for each leader: everybody has adopted epoch 0, with all replicas in the ISR and empty logs."""
+    nobody_elected(state, crashes=crashes)
+    everyone = state.quorum.isr
+    state.quorum.leader_epoch = 0
+    state.quorum.leader = leader
+    state.requests[0] = record(leader=leader, isr=everyone)
+    state.next_epoch = 1
+    for name in state.replicas:
+        replica = state.replicas[name]
+        replica.leader_epoch = 0
+        replica.leader = leader
+        replica.isr = everyone
+    epoch_cache.elected(state.replicas[leader], state.quorum.leader_epoch)
+
+
+STARTS = {"nobody-elected": nobody_elected, "epoch-0-led": epoch_zero_led}
 ACTIONS = (become_leader, write)
 ISR_CHANGES = {
     "instant": (leader_shrinks_isr, leader_expands_isr),

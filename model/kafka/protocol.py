@@ -8,7 +8,7 @@ from model.kafka import broker, controller, follower, leader, ledger, policy, po
 from model.kafka.epoch_cache import EPOCH_CACHES
 from model.kafka.invariants import invariants, witnesses
 from model.kafka.mechanisms import Membership
-from model.kafka.state import domains, everyone_in_sync, variables
+from model.kafka.state import domains, variables
 from model.kafka.truncation import TRUNCATION
 from model.kafka.variant import Bounds, Variant
 from model.language import Protocol, protocol
@@ -22,7 +22,7 @@ def kafka(variant: Variant, bounds: Bounds) -> Protocol:
         "kafka",
         variables=variables(variant, bounds),
         domains=domains(bounds),
-        initial=everyone_in_sync,
+        initial=leader.STARTS[variant.start],
         actions=_actions(variant),
         invariants=invariants(variant),
         witnesses=witnesses(variant),

@@ -162,8 +162,8 @@ def _history(variant: Variant, bounds: Bounds) -> dict[str, Domain]:
     return fields
 
 
-def everyone_in_sync(state: State, *, crashes: int) -> None:
-    """The initial state: no leader yet, every replica in the ISR, all logs empty, all brokers up."""
+def nobody_elected(state: State, *, crashes: int) -> None:
+    """The published initial state: no leader yet, every replica in the ISR, all logs empty, all brokers up."""
     for replica in state.replicas:
         state.quorum.isr.add(replica)
         if declares(state.replicas[replica], "up"):

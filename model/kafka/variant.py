@@ -52,6 +52,7 @@ _CACHES = ("truncates=by-asking", "truncates=on-fetch")
 class Variant:
     """One rule for each mechanism. Fields are the features that a spec's `[features]` and `--set` may change."""
 
+    start: str = _rule("nobody-elected", "epoch-0-led", doc="whether epoch 0 has a leader already when the story begins")
     truncation: str = _rule(
         "matching-prefix",
         "published-kip-101",
@@ -186,6 +187,7 @@ _UNFENCED: Final = {"synchrony": "leader", "truncation_fencing": "none", "isr_ex
 
 #: Brokers as they are: epoch caches, positions learned from fetches, a ledger of promises. Everything of KIP-320.
 _BROKERS: Final = {
+    "start": "epoch-0-led",
     "truncation": "kip-279",
     "truncates": "by-asking",
     "synchrony": "position",
