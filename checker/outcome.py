@@ -18,6 +18,7 @@ class Verdict(enum.Enum):
     INCONCLUSIVE = "inconclusive"
 
 
+INTERRUPTED = "it was interrupted"
 EXIT_CODE = {Verdict.HOLDS: 0, Verdict.VIOLATED: 1, Verdict.INCONCLUSIVE: 3}
 
 
@@ -33,6 +34,10 @@ class Explored:
     stopped: str | None
     seconds: float
     steps_taken: dict[str, int] = field(default_factory=dict)  # successors by action
+
+    @property
+    def was_interrupted(self) -> bool:
+        return self.stopped == INTERRUPTED
 
     @property
     def states_per_second(self) -> int:

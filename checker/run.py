@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checker.cache import NO_CACHE, Cache, user_cache
-from checker.outcome import Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
+from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
 from checker.trace import Trace, replay, unpermuted
 from model.errors import InternalError, ModelFault
 from model.language.evaluate import apply, enabled, step_text
@@ -31,7 +31,7 @@ STOPPED_IN_WORDS = {
     "max-states": "the limit on stored states was reached",
     "time-limit": "the time limit was reached",
     "memory-limit": "the memory limit was reached",
-    "interrupted": "it was interrupted",
+    "interrupted": INTERRUPTED,
     "fail-fast": "it ended after the level that violates, as --fail-fast asks",
 }
 
@@ -52,6 +52,9 @@ class Options:
 
 class Watch:
     """Told what is going on. This one does not care; the console draws it."""
+
+    def spec(self, name: str) -> None:
+        """Of several specs, this one is next."""
 
     def phase(self, name: str) -> None:
         """A phase begins: staging, proving symmetry, compiling, searching, replaying."""
@@ -262,7 +265,7 @@ def _notes(report: SymmetryReport | None, options: Options) -> tuple[str, ...]:
         return ("Symmetry is switched off.",)
     if report is None:
         return ("There is nothing to permute.",)
-    return (*(refutation.text for refutation in report.refutations), *report.unknowns)
+    return (*(str(refutation) for refutation in report.refutations), *report.unknowns)
 
 
 def _audit(reduced: _Search, options: Options, cache: Cache, clock: _Clock) -> str:
@@ -271,7 +274,9 @@ def _audit(reduced: _Search, options: Options, cache: Cache, clock: _Clock) -> s
     if not (full.exploration.complete and reduced.exploration.complete):
         return "The audit is not complete: a limit was reached."
     with clock.phase("auditing"):
-        orbits = {reduced.representative(full.packing.unpack(words)) for words in full.exploration.store.all_states()}
+        store = full.exploration.store
+        states = (full.packing.unpack(store.state(index)) for index in range(len(store)))
+        orbits = {reduced.representative(state) for state in states}
     same_depths = [seen and seen.depth for seen in full.exploration.first] == [
         seen and seen.depth for seen in reduced.exploration.first
     ]

@@ -11,6 +11,7 @@ The format is described in `specs/README.md`, and for editors in `docs/spec.sche
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -33,6 +34,7 @@ KEYS: Final = (
 )
 HOLDS: Final = "holds"
 VIOLATED: Final = "violated"
+OWN_POLICY: Final = ".py"  # how a rule ends that is a file of the user's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class Spec:
         problems = estimate(self.variant, self.bounds).problems
         if problems:
             kind, where = (SpecError, self.place("bounds")) if self.is_as_written else (UsageError, None)
-            bounds = ", ".join(f"{name} {value}" for name, value in self.all_bounds().items())
+            bounds = ", ".join(f"{name} {getattr(self.bounds, name)}" for name in _used(self.variant))
             what = f"the bounds ({bounds}) are too large to be checked exhaustively: about {', '.join(problems)}"
             raise kind(what, where=where, instead="Choose smaller bounds")
         return kafka(self.variant, self.bounds)
@@ -150,9 +152,8 @@ class Spec:
         expected of the remaining ones, and all counts but that of the orbits, as invariants can break a symmetry.
         """
         variant = self._changed_variant(features or {})
-        spec = replace(
-            self, features=_differences(variant, self.variant_name), bounds=self._changed_bounds(bounds or {})
-        )
+        changed_bounds = self._changed_bounds(bounds or {}, variant)
+        spec = replace(self, features=_differences(variant, self.variant_name), bounds=changed_bounds)
         if (variant, spec.bounds) != (self.variant, self.bounds):
             spec = replace(spec, expect={}, counts=None, is_as_written=False)
         return spec._selecting(self.invariants if invariants is None else invariants)
@@ -161,18 +162,26 @@ class Spec:
         """The spec itself unless it has quick bounds."""
         return self if self.quick is None else self.changed(bounds=asdict(self.quick))
 
-    def _changed_bounds(self, changes: Mapping[str, int]) -> Bounds:
+    def _changed_bounds(self, changes: Mapping[str, int], variant: Variant) -> Bounds:
         known = self.all_bounds()
         for name in changes:
             if name not in known:
                 raise UsageError(f"there is no bound {name!r}", instead=nearest(name, known))
-        return Bounds(**{**known, **changes})
+        bounds = Bounds(**{**known, **changes})
+        useless = [name for name in _useless(bounds, variant) if name in changes]
+        if useless:
+            raise UsageError(
+                f"{self.name} has no use for {' and '.join(map(_option, useless))}",
+                why="Its rules do not look at that bound",
+                instead=f"What it has: {', '.join(map(_option, _used(variant)))}",
+            )
+        # A bound that was of use until a feature changed goes back to where it does no harm.
+        return replace(bounds, **{name: getattr(Bounds(), name) for name in variant.unused_bounds})
 
     def _changed_variant(self, changes: Mapping[str, str]) -> Variant:
         for name in changes:
             if name in self.all_bounds():
-                option = name.replace("_", "-")
-                raise UsageError(f"{name} is a bound, not a feature", instead=f"Write --{option} {changes[name]}")
+                raise UsageError(f"{name} is a bound, not a feature", instead=f"Write {_option(name)} {changes[name]}")
         return self.variant.changed(dict(changes))
 
     def _selecting(self, invariants: Sequence[str]) -> Spec:
@@ -204,7 +213,8 @@ def load_spec(spec: str | Path) -> Spec:
     top = Table(document, (), dict(document.data))
     top.want_only(KEYS)
     name = _variant_name(top)
-    variant, bounds = _variant(top, name), _bounds(top, "bounds", Bounds())
+    variant = _variant(top, name)
+    bounds = _bounds(top, "bounds", Bounds(), variant)
     known = vocabulary(variant)
     invariants = top.names(INVARIANTS, known.invariants, "invariant")
     return Spec(
@@ -215,7 +225,7 @@ def load_spec(spec: str | Path) -> Spec:
         variant_name=name,
         features=_differences(variant, name),
         bounds=bounds,
-        quick=_bounds(top, "quick", bounds) if "quick" in top.values else None,
+        quick=_bounds(top, "quick", bounds, variant) if "quick" in top.values else None,
         invariants=invariants,
         reachable=top.names("reachable", known.witnesses, "witness", []),
         never_enabled=top.names("never_enabled", known.actions, "action", []),
@@ -260,21 +270,34 @@ def _variant_name(top: Table) -> str:
 
 
 def _variant(top: Table, name: str) -> Variant:
-    variant = named_variant(name)
     table = top.table("features")
-    for feature, rule in table.values.items() if table else ():
+    if table is None:
+        return named_variant(name)
+    for feature, rule in table.values.items():
         if not isinstance(rule, str):
-            raise top.error(
-                f"the feature {shown(feature)} is {shown(rule)}", "features", feature, instead="Give a string"
-            )
-        try:
-            variant = variant.changed({feature: rule})
-        except UsageError as error:
-            raise top.error(error.what, "features", feature, why=error.why, instead=error.instead) from error
-    return variant
+            raise table.error(f"the feature {shown(feature)} is {shown(rule)}", feature, instead="Give a string")
+    try:
+        return named_variant(name).changed({key: _from_here(table, key) for key in table.values})
+    except UsageError as error:
+        raise table.error(error.what, *_blamed(table, error.what), why=error.why, instead=error.instead) from error
 
 
-def _bounds(top: Table, key: str, default: Bounds) -> Bounds:
+def _from_here(table: Table, feature: str) -> str:
+    """The rule; a file of the user's own is looked for beside the spec that names it."""
+    rule = str(table.values[feature])
+    where = table.document.place(*table.path, feature)
+    return str(Path(where.file).parent / rule) if where and rule.endswith(OWN_POLICY) else rule
+
+
+def _blamed(table: Table, what: str) -> list[str]:
+    """The key that a message is about: it is named there, or its rule is."""
+    words = re.findall(r"[\w-]+", what)
+    by_name = [key for key in table.values if key in words]
+    by_rule = [key for key, rule in table.values.items() if rule in words]
+    return (by_name or by_rule)[:1]
+
+
+def _bounds(top: Table, key: str, default: Bounds, variant: Variant) -> Bounds:
     table = top.table(key)
     if table is None:
         return default
@@ -287,6 +310,8 @@ def _bounds(top: Table, key: str, default: Bounds) -> Bounds:
             bounds = replace(bounds, **{name: value})
         except UsageError as error:
             raise table.error(error.what, name, why=error.why, instead=error.instead) from error
+    for name in _useless(bounds, variant):
+        raise table.error(f"the rules of this spec do not look at the bound {name}", name, instead="Take it out")
     return bounds
 
 
@@ -331,6 +356,20 @@ def _counts(top: Table) -> ExpectedCounts | None:
 
 
 # Names and rules
+
+
+def _used(variant: Variant) -> list[str]:
+    """The bounds that the variant looks at."""
+    return [name for name in asdict(Bounds()) if name not in variant.unused_bounds]
+
+
+def _useless(bounds: Bounds, variant: Variant) -> list[str]:
+    """Bounds that ask for what the variant does not have. To ask for no crash where there is none is fine."""
+    return [name for name in variant.unused_bounds if getattr(bounds, name) != getattr(Bounds(), name)]
+
+
+def _option(bound: str) -> str:
+    return f"--{bound.replace('_', '-')}"
 
 
 def _differences(variant: Variant, name: str) -> dict[str, str]:

@@ -5,15 +5,19 @@ It is made from the code, so that the two cannot differ: `python -m checker.spec
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import Field, asdict, fields, replace
 from typing import Any, Final, TypeAlias
 
-from checker.spec import HOLDS, KEYS, LEAST_COUNT, VIOLATED
+from checker.spec import HOLDS, KEYS, LEAST_COUNT, OWN_POLICY, VIOLATED
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS
 from checker.vocabulary import Vocabulary, vocabulary
+from model.errors import ModelError, UsageError
 from model.kafka import NAMED_VARIANTS, Bounds, Variant
 from model.kafka.variant import LARGEST_BOUND
 
@@ -32,6 +36,8 @@ _BOUNDED: Final = {
     "log_size": "How many records one log can hold.",
     "records": "How many records producers may write.",
     "epochs": "How many leader epochs there are: 0, 1, and so on.",
+    "crashes": "How often brokers may go down, all together. Only for variants with crashes.",
+    "min_insync": "min.insync.replicas. Only for variants that observe producers.",
 }
 
 
@@ -93,11 +99,19 @@ def _names(known: Iterable[str], description: str) -> Schema:
 
 
 def _bounds(description: str, defaults: bool = True) -> Schema:
-    whole = {"type": "integer", "minimum": 1, "maximum": LARGEST_BOUND}
     properties: dict[str, Schema] = {}
     for name, default in asdict(Bounds()).items():
-        properties[name] = {**whole, "description": _BOUNDED[name]} | ({"default": default} if defaults else {})
+        whole = _whole(_least_bound(name)) | {"maximum": LARGEST_BOUND, "description": _BOUNDED[name]}
+        properties[name] = whole | ({"default": default} if defaults else {})
     return _table(description, properties)
+
+
+def _least_bound(name: str) -> int:
+    try:
+        replace(Bounds(), **{name: 0})
+    except UsageError:
+        return 1
+    return 0
 
 
 def _features() -> dict[str, Schema]:
@@ -106,7 +120,10 @@ def _features() -> dict[str, Schema]:
 
 def _feature(rule: Field[Any]) -> Schema:
     doc = rule.metadata["doc"]
-    return {"enum": list(rule.metadata["choices"]), "description": f"{doc[:1].upper()}{doc[1:]}."}
+    choices = {"enum": list(rule.metadata["choices"])}
+    own = {"type": "string", "pattern": f"{re.escape(OWN_POLICY)}$"}
+    allowed = {"anyOf": [choices, own]} if rule.name == "truncation" else choices
+    return {**allowed, "default": rule.default, "description": f"{doc[:1].upper()}{doc[1:]}."}
 
 
 def _expect(invariants: Iterable[str]) -> Schema:
@@ -124,7 +141,7 @@ def _whole(least: int) -> Schema:
 
 def _every_vocabulary() -> Vocabulary:
     """The names of all variants that differ from a named one in one rule at most: no rule goes unseen."""
-    found = [vocabulary(variant) for variant in _variants()]
+    found = list(_vocabularies())
     return Vocabulary(
         tuple(dict.fromkeys(name for each in found for name in each.invariants)),
         tuple(dict.fromkeys(name for each in found for name in each.witnesses)),
@@ -132,14 +149,11 @@ def _every_vocabulary() -> Vocabulary:
     )
 
 
-def _variants() -> Iterable[Variant]:
-    changed = (
-        replace(variant, **{rule.name: choice})
-        for variant in NAMED_VARIANTS.values()
-        for rule in fields(Variant)
-        for choice in rule.metadata["choices"]
-    )
-    return dict.fromkeys([*NAMED_VARIANTS.values(), *changed])
+def _vocabularies() -> Iterator[Vocabulary]:
+    changes = [{rule.name: choice} for rule in fields(Variant) for choice in rule.metadata["choices"]]
+    for named, change in itertools.product(NAMED_VARIANTS.values(), changes):
+        with contextlib.suppress(UsageError, ModelError):  # these rules do not go together
+            yield vocabulary(named.changed(change))
 
 
 if __name__ == "__main__":

@@ -138,9 +138,10 @@ def _predicate(protocol: Protocol, name: Any) -> Predicate:
 
 
 def _list(document: dict[str, Any], key: str) -> list[Any]:
-    if not isinstance(document[key], list):
+    items = document[key]
+    if not isinstance(items, list):
         raise TraceError(f"{key} is not a list")
-    return document[key]
+    return items
 
 
 def _states(protocol: Protocol, items: Any) -> list[State]:

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
-import subprocess
-import sys
-from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from source_tree import ROOT, modules
+from symmetry_models import (
+    a_is_not_locked_by_b,
+    answer,
+    answer_as_a,
+    b_leads,
+    c_never_leads,
+    elect,
+    elect_first,
+    elect_lowest,
+    election,
+    fail,
+    leader_is_alive,
+    locks,
+    logs,
+    mail,
+    recover,
+    send,
+)
 
-from checker.cache import Cache
 from checker.prove.certificate import (
     Attempt,
-    Component,
     Finding,
-    Group,
     Kind,
     Obligation,
-    SymmetryCertificate,
-    components,
-    connected,
     rotation,
     swap,
 )
@@ -36,108 +41,25 @@ from model.errors import InternalError
 from model.kafka.protocol import kafka
 from model.kafka.variant import NAMED_VARIANTS, Bounds
 from model.language import (
-    Bool,
     Map,
     Member,
-    Number,
     Option,
     Protocol,
     Range,
-    Record,
     Scalarset,
-    Sequence,
-    Set,
     action,
     all_of,
-    any_of,
-    first,
     implies,
     invariant,
     none,
     protocol,
-    reachable,
-    record,
     require,
     successors,
-    where,
 )
 from model.language import expr as ex
 from model.language.protocol import Action, Condition, Permutation, State, Step, Update
 
 Replica: TypeAlias = Member
-Client: TypeAlias = Member
-Epoch: TypeAlias = Number
-
-
-# A small election: who is alive, who leads.
-
-
-@action
-def fail(state: Any, replica: Replica) -> None:
-    require(state.live.has(replica))
-    state.live.remove(replica)
-    state.leader = where(state.leader == replica, none, state.leader)
-
-
-@action
-def recover(state: Any, replica: Replica) -> None:
-    require(~state.live.has(replica))
-    state.live.add(replica)
-
-
-@action
-def elect(state: Any, replica: Replica) -> None:
-    require(state.leader == none)
-    require(state.live.has(replica))
-    state.leader = replica
-
-
-@action
-def elect_lowest(state: Any, replica: Replica) -> None:
-    """A controller that prefers the lowest replica id."""
-    require(state.leader == none)
-    require(state.live.has(replica))
-    require(all_of(~state.live.has(other) for other in state.live.members() if other.position < replica.position))
-    state.leader = replica
-
-
-@action
-def elect_first(state: Any) -> None:
-    """The same controller, its preference hidden in the update."""
-    require(state.leader == none)
-    state.leader = first(((state.live.has(each), each) for each in state.live.members()), otherwise=none)
-
-
-@invariant
-def leader_is_alive(state: Any) -> Any:
-    return implies(state.leader != none, any_of((state.leader == r) & state.live.has(r) for r in state.live.members()))
-
-
-@invariant
-def c_never_leads(state: Any) -> Any:
-    return state.leader != "C"
-
-
-@reachable
-def somebody_leads(state: Any) -> Any:
-    return state.leader != none
-
-
-@reachable
-def b_leads(state: Any) -> Any:
-    return state.leader == "B"
-
-
-def election(replicas: int = 3, election_rule: Any = elect, **changed: Any) -> Protocol:
-    replica = Scalarset("Replica", replicas)
-    parts: dict[str, Any] = {
-        "variables": {"leader": Option(replica), "live": Set(replica)},
-        "domains": {"Replica": replica},
-        "actions": [fail, recover, election_rule],
-        "invariants": [leader_is_alive],
-        "witnesses": [somebody_leads],
-    }
-    return protocol("election", **(parts | changed))
 
 
 def group_of(model: Protocol) -> str:
@@ -186,24 +108,8 @@ def test_a_fair_election_is_wholly_symmetric(replicas: int) -> None:
     assert not report.unknowns
 
 
-def test_a_certificate_says_what_was_proved() -> None:
-    certificate = prove_symmetry(election()).certificate
-    assert [attempt.permutation.image for attempt in certificate.attempts] == [(1, 0, 2), (1, 2, 0)]
-    for attempt in certificate.generators:
-        named = {(part.kind, part.name, part.count, part.finding) for part in attempt.obligations}
-        assert named == {
-            (Kind.INITIAL, "", 1, Finding.PROVED),
-            (Kind.ACTION, "fail", 3, Finding.PROVED),
-            (Kind.ACTION, "recover", 3, Finding.PROVED),
-            (Kind.ACTION, "elect", 3, Finding.PROVED),
-            (Kind.INVARIANT, "LeaderIsAlive", 1, Finding.PROVED),
-            (Kind.WITNESS, "SomebodyLeads", 1, Finding.PROVED),
-        }
-        assert attempt.count(Kind.ACTION) == 9
-
-
 @pytest.mark.parametrize("variant", NAMED_VARIANTS)
-def test_the_published_models_are_symmetric(variant: str) -> None:
+def test_the_kafka_variants_are_symmetric(variant: str) -> None:
     report = prove_symmetry(kafka(NAMED_VARIANTS[variant], Bounds(3, 2, 2, 3)))
     assert report.certificate.group.name == "Sym(3)"
     assert report.certificate.normal_form
@@ -338,49 +244,6 @@ def test_a_step_that_is_never_enabled_needs_no_counterpart() -> None:
 
 # Ids hidden in values
 
-Hidden: TypeAlias = Callable[[Scalarset], Any]
-
-
-@action
-def send(state: Any, source: Replica, target: Replica) -> None:
-    require(source != target)
-    require(~state.inbox.is_full)
-    state.inbox.append(record(source=source, target=target))
-    state.seen[source].add(target)
-    state.latest[source] = target
-
-
-@action
-def answer(state: Any) -> None:
-    require(~state.inbox.is_empty)
-    message = state.inbox.last
-    require(message.source != none)
-    state.seen[message.source].remove(message.target)
-    state.inbox.truncate(state.inbox.length - 1)
-
-
-@action
-def answer_as_a(state: Any) -> None:
-    require(~state.inbox.is_empty)
-    require(state.inbox.last.target == "A")
-    state.inbox.truncate(state.inbox.length - 1)
-
-
-def mail(*actions: Any, replicas: int = 3, **changed: Any) -> Protocol:
-    replica = Scalarset("Replica", replicas)
-    message = Record(source=replica, target=Option(replica))
-    return protocol(
-        "mail",
-        variables={
-            "inbox": Sequence(message, 2),
-            "seen": Map(replica, Set(replica)),
-            "latest": Map(replica, Option(replica)),
-        },
-        domains={"Replica": replica},
-        actions=actions,
-        **changed,
-    )
-
 
 def test_ids_in_messages_sets_and_maps_are_renamed() -> None:
     report = assert_sound(mail(send, answer))
@@ -449,34 +312,6 @@ def test_every_kind_of_place_is_renamed() -> None:
 # Several scalarsets
 
 
-@action
-def lock(state: Any, client: Client, replica: Replica) -> None:
-    require(state.holder[replica] == none)
-    state.holder[replica] = client
-
-
-@action
-def unlock(state: Any, replica: Replica) -> None:
-    require(state.holder[replica] != none)
-    state.holder[replica] = none
-
-
-@invariant
-def a_is_not_locked_by_b(state: Any) -> Any:
-    return state.holder["A"] != "B"
-
-
-def locks(*invariants: Any) -> Protocol:
-    replica, client = Scalarset("Replica", 3), Scalarset("Client", 2)
-    return protocol(
-        "locks",
-        variables={"holder": Map(replica, Option(client))},
-        domains={"Replica": replica, "Client": client},
-        actions=[lock, unlock],
-        invariants=invariants,
-    )
-
-
 def test_two_scalarsets_give_the_product() -> None:
     group = assert_sound(locks()).certificate.group
     assert group.name == "Sym(Client) x Sym(Replica)"
@@ -490,7 +325,7 @@ def test_what_breaks_one_scalarset_leaves_the_rest_of_the_other() -> None:
     told_of(report, "Swapping A and B of Replica is not harmless")
 
 
-# Budget, interruption
+# Budget
 
 
 def test_a_budget_of_almost_nothing_proves_nothing_and_says_so() -> None:
@@ -531,28 +366,6 @@ def test_equal_input_gives_equal_output() -> None:
 
 
 # Unused places of sequences
-
-
-@action
-def append(state: Any, replica: Replica) -> None:
-    require(~state.log.is_full)
-    state.log.append(record(owner=replica))
-
-
-@invariant
-def second_place_is_used_or_not_b(state: Any) -> Any:
-    return (state.log.length == 2) | (state.log[1].owner != "B")
-
-
-def logs() -> Protocol:
-    replica = Scalarset("Replica", 2)
-    return protocol(
-        "logs",
-        variables={"log": Sequence(Record(owner=replica), 2), "noted": Bool()},
-        domains={"Replica": replica},
-        actions=[append],
-        invariants=[second_place_is_used_or_not_b],
-    )
 
 
 def with_scribbling(model: Protocol) -> Protocol:
@@ -621,146 +434,5 @@ def test_findings_are_those_of_looking_at_every_state(model: Protocol) -> None:
                 assert (part.finding is Finding.REFUTED) == harm
 
 
-# Certificates
-
-
-def test_only_the_prover_makes_certificates() -> None:
-    model = election()
-    with pytest.raises(InternalError, match="something other than the prover"):
-        SymmetryCertificate(model.content_hash, model.scalarsets, True, (), object())
-    with pytest.raises(ValueError, match="seal"):
-        dataclasses.replace(prove_symmetry(model).certificate, attempts=())  # type: ignore[call-arg]  # what is tested
-    users = [name for name, path in modules().items() if re.search(r"\b_SEAL\b", path.read_text(encoding="utf-8"))]
-    assert users == ["checker.prove.certificate", "checker.prove.symmetry"]
-
-
-def test_a_certificate_speaks_of_one_protocol() -> None:
-    certificate = prove_symmetry(election()).certificate
-    certificate.require_for(election())
-    with pytest.raises(InternalError, match="another protocol than election"):
-        certificate.require_for(election(election_rule=elect_lowest))
-
-
 def obligations(report: SymmetryReport, finding: Finding) -> list[Any]:
     return [part for each in report.certificate.attempts for part in each.obligations if part.finding is finding]
-
-
-REPLICAS = Scalarset("Replica", 4)
-
-
-@pytest.mark.parametrize(
-    ("proved", "members"),
-    [
-        ([], []),
-        ([swap("Replica", 4, 0, 1), rotation("Replica", 4)], [(0, 1, 2, 3)]),
-        ([rotation("Replica", 4)], []),
-        ([swap("Replica", 4, 0, 2), rotation("Replica", 4)], [(0, 2)]),
-        ([swap("Replica", 4, 0, 1), swap("Replica", 4, 2, 3)], [(0, 1), (2, 3)]),
-        ([swap("Replica", 4, 1, 3), swap("Replica", 4, 2, 3)], [(1, 2, 3)]),
-        ([swap("Client", 4, 1, 3)], []),
-    ],
-)
-def test_components_follow_from_proved_permutations(proved: list[Permutation], members: list[tuple[int, ...]]) -> None:
-    assert [part.members for part in components(REPLICAS, proved)] == members
-
-
-def test_connected_components() -> None:
-    assert connected(5, [(3, 1), (4, 0)]) == ((0, 4), (1, 3), (2,))
-
-
-def test_groups() -> None:
-    replica, client = Scalarset("Replica", 4), Scalarset("Client", 2)
-    group = Group((Component("Client", (0, 1)), Component("Replica", (0, 2, 3))), (client, replica))
-    assert group.order == 12
-    assert group.name == "Sym(Client) x Sym(Replica: A, C, D)"
-    assert [p.image for p in group.transpositions()] == [(1, 0), (2, 1, 0, 3), (0, 1, 3, 2)]
-    elements = list(group.elements())
-    assert elements[0] == (Permutation("Client", (0, 1)), Permutation("Replica", (0, 1, 2, 3)))
-    assert len(set(elements)) == group.order
-    assert all(permutation in group for element in elements for permutation in element)
-    assert swap("Replica", 4, 0, 1) not in group
-    assert Group((Component("Replica", (0, 1, 2)),)).name == "Sym(3)"
-    assert (Group().name, Group().order, Group().is_trivial) == ("trivial", 1, True)
-    assert list(Group().elements()) == [()]
-
-
-def test_impossible_groups_are_refused() -> None:
-    with pytest.raises(InternalError):
-        Component("Replica", (1,))
-    with pytest.raises(InternalError):
-        Group((Component("Replica", (0, 1)), Component("Replica", (1, 2))))
-    with pytest.raises(InternalError):
-        Group((Component("Replica", (0, 4)),), (REPLICAS,))
-
-
-# Kept between runs
-
-
-def test_a_stored_certificate_equals_a_fresh_one(tmp_path: Path) -> None:
-    cache, model = Cache(tmp_path), election(election_rule=elect_first, invariants=[c_never_leads])
-    fresh, again = (prove_symmetry(model, cache=cache) for _ in range(2))
-    assert (fresh.from_cache, again.from_cache) == (False, True)
-    assert fresh == again
-    assert list(map(str, fresh.refutations)) == list(map(str, again.refutations))
-
-
-def test_other_invariants_or_another_budget_are_another_proof(tmp_path: Path) -> None:
-    cache, model = Cache(tmp_path), election(invariants=[leader_is_alive, c_never_leads])
-    prove_symmetry(model, cache=cache)
-    assert not prove_symmetry(model, budget=1_000_000, cache=cache).from_cache
-    assert not prove_symmetry(model.selecting(["LeaderIsAlive"]), cache=cache).from_cache
-
-
-def claim_all_is_proved(stored: Any) -> None:
-    for attempt in stored["attempts"]:
-        for part in attempt["obligations"]:
-            part["finding"] = "proved"
-
-
-def drop_an_invariant(stored: Any) -> None:
-    for attempt in stored["attempts"]:
-        del attempt["obligations"][-1]
-
-
-def drop_an_attempt(stored: Any) -> None:
-    del stored["attempts"][0]
-
-
-def refute_with_a_harmless_state(stored: Any) -> None:
-    for attempt in stored["attempts"]:
-        for part in attempt["obligations"]:
-            if part["finding"] == "refuted":
-                part["state"] = [0 for _ in part["state"]]
-
-
-@pytest.mark.parametrize(
-    "spoil", [drop_an_invariant, drop_an_attempt, refute_with_a_harmless_state, claim_all_is_proved]
-)
-def test_a_stored_certificate_that_does_not_fit_is_proved_afresh(tmp_path: Path, spoil: Callable[[Any], None]) -> None:
-    cache, model = Cache(tmp_path), election(election_rule=elect_first)
-    fresh = prove_symmetry(model, cache=cache)
-    (entry,) = (tmp_path / "symmetry").iterdir()
-    stored = json.loads(cache.load("symmetry", entry.name) or b"")
-    spoil(stored)
-    cache.store("symmetry", entry.name, json.dumps(stored).encode())
-    again = prove_symmetry(model, cache=cache)
-    assert (again.from_cache, again) == (False, fresh)
-
-
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"normal_form": true, "attempts": [3]}'])
-def test_a_stored_certificate_that_is_none_is_proved_afresh(tmp_path: Path, content: bytes) -> None:
-    cache, model = Cache(tmp_path), election()
-    prove_symmetry(model, cache=cache)
-    (entry,) = (tmp_path / "symmetry").iterdir()
-    cache.store("symmetry", entry.name, content)
-    assert not prove_symmetry(model, cache=cache).from_cache
-    assert prove_symmetry(model, cache=cache).from_cache
-
-
-def test_importing_the_prover_does_not_load_z3() -> None:
-    code = "import sys, checker.prove.symmetry; sys.exit('z3' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
-def test_seconds_are_not_compared() -> None:
-    assert Attempt(swap("Replica", 2, 0, 1), (), 1.0) == Attempt(swap("Replica", 2, 0, 1), (), 2.0)

@@ -22,8 +22,8 @@ AWKWARD = (
 replicas = 7 \"""
 """
 plain.dotted . "k.e.y" = '''
-     "'''x = [1,\n'''''"
-     r'''
+    "'''x = [1,\n'''''"
+    r'''
 "escaped \" \u0041" = """two more""""" # up to two quotes
 empty = [ ]
 list = [ # comment ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import click
@@ -22,4 +23,20 @@ def compare(
 
     Exit codes: 0 every cell is conclusive and as its spec expects, 1 a cell is not as expected, 3 inconclusive.
     """
-    raise NotImplementedError
+    from checker.cli.emit import emit, require_writable, store_traces
+    from checker.cli.settings import chosen_options, chosen_specs
+    from checker.cli.watching import watching
+    from checker.compare import compare as run_compare
+    from checker.report.matrix import matrix
+    from checker.report.result import comparison_document
+
+    started = time.perf_counter()
+    subjects = chosen_specs(specs, model)
+    require_writable(output, json_file)
+    with watching(quiet) as watch:
+        rows = run_compare(subjects, chosen_options(search), watch)
+    stored = {row.spec.name: store_traces(row.spec, row.outcome, output) for row in rows.rows}
+    seconds = time.perf_counter() - started
+    document = comparison_document(rows.rows, stored)
+    emit(lambda width: matrix(rows.rows, stored, width, seconds), document, json_file, quiet)
+    return rows.exit_code

@@ -19,6 +19,17 @@ def chosen_spec(name: str, model: ModelChoice) -> Spec:
     return changed(load_spec(name), model)
 
 
+def chosen_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
+    """The specs named, or all that are shipped, each changed as the options say."""
+    from checker.spec import load_shipped, load_spec
+
+    specs = [changed(spec, model) for spec in [load_spec(name) for name in dict.fromkeys(names)] or load_shipped()]
+    twice = [spec.name for spec in specs if [each.name for each in specs].count(spec.name) > 1]
+    if twice:
+        raise UsageError(f"two of the specs are called {twice[0]!r}", why="Their results could not be told apart")
+    return specs
+
+
 def changed(spec: Spec, model: ModelChoice) -> Spec:
     """The spec with the bounds, features and invariants that were asked for."""
     wanted = spec.changed(model.bounds, model.features, model.invariants or None)

@@ -22,6 +22,9 @@ def watching(quiet: bool) -> Iterator[Watch]:
         class ShownWatch(Watch):
             """Hands on what it is told."""
 
+            def spec(self, name: str) -> None:
+                shown.spec(name)
+
             def phase(self, name: str) -> None:
                 shown.phase(name)
 

@@ -53,7 +53,7 @@ def compile_native(protocol: Protocol, packing: Packing, group: Group | None, ca
     """
     start = time.perf_counter()
     orbits = None if group is None or group.is_trivial else Orbits(packing, group)
-    key = key_of(*_identity(protocol, orbits))
+    key = key_of(*_identity(protocol, packing, orbits))
     content = cache.load(CACHE_KIND, key)
     cached = content is not None
     if content is None:
@@ -83,9 +83,9 @@ def source(protocol: Protocol, packing: Packing, orbits: Orbits | None) -> str:
     return str(module)
 
 
-def _identity(protocol: Protocol, orbits: Orbits | None) -> Iterator[str]:
+def _identity(protocol: Protocol, packing: Packing, orbits: Orbits | None) -> Iterator[str]:
     """Everything that the machine code depends on."""
-    yield from (protocol.content_hash, source_hash(), machine())
+    yield from (protocol.content_hash, source_hash(), machine(), repr(packing.positions))
     yield str([(step.number, [update.proved for update in step.updates]) for step in protocol.steps])
     if orbits is not None:
         yield repr(orbits.sortings)

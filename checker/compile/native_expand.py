@@ -81,7 +81,7 @@ class _Expand:
 
     def _check(self, step: Step) -> None:
         for update in step.updates:
-            if not update.proved:
+            if not update.proved and update.value.sort != BOOL:
                 self._check_one(step, update)
 
     def _check_one(self, step: Step, update: Update) -> None:

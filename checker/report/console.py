@@ -118,8 +118,13 @@ class ProgressLine:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
+        self._spec = ""
         self._phase = "starting"
         self._progress: SearchProgress | None = None
+
+    def spec(self, name: str) -> None:
+        """It is about this spec now."""
+        self._spec = f"{name}: "
 
     def phase(self, name: str) -> None:
         """A new phase begins."""
@@ -133,9 +138,10 @@ class ProgressLine:
     def text(self) -> str:
         found = self._progress
         if found is None:
-            return f"{self._phase}, {seconds_text(time.monotonic() - self._started)}"
+            return f"{self._spec}{self._phase}, {seconds_text(time.monotonic() - self._started)}"
         return (
-            f"{self._phase}: level {found.level}, {found.distinct:,} stored, {found.generated:,} successors\n"
+            f"{self._spec}{self._phase}\n"
+            f"  level {found.level}, {found.distinct:,} stored, {found.generated:,} successors\n"
             f"  {rate_text(found.rate)} a second, frontier {found.frontier:,}, "
             f"{bytes_text(found.resident)}, {seconds_text(found.elapsed)}"
         )

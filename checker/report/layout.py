@@ -8,7 +8,7 @@ from checker.report.story import Line, Style, wrapped
 
 Piece = tuple[str, Style]
 
-LABEL_WIDTH = 12
+LABEL_WIDTH = 13
 
 
 def plain(text: str) -> Piece:
@@ -42,7 +42,9 @@ def labelled(label: str, text: str, width: int, style: Style = Style.PLAIN) -> l
 
 
 def seconds_text(seconds: float) -> str:
-    """`0.24 s`, `12.3 s`, `2 min 5 s`, `1 h 2 min`."""
+    """`12 ms`, `0.24 s`, `12.3 s`, `2 min 5 s`, `1 h 2 min`."""
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.0f} ms"
     if seconds < 9.995:
         return f"{seconds:.2f} s"
     if seconds < 99.95:

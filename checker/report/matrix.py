@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from checker.outcome import InvariantOutcome, Outcome, Verdict
@@ -26,65 +28,86 @@ class Compared(Protocol):
     def outcome(self) -> Outcome: ...
 
 
-def matrix(rows: Sequence[Compared], width: int, seconds: float | None = None) -> tuple[Line, ...]:
-    """The whole report; `seconds` is how long everything took."""
-    return tuple(_lines(rows, width, seconds))
+def matrix(
+    rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]], width: int, seconds: float | None = None
+) -> tuple[Line, ...]:
+    """The whole report. `stored` says where traces are, by spec and invariant; `seconds` is how long it all took."""
+    return tuple(_lines(rows, stored, width, seconds))
 
 
-def _lines(rows: Sequence[Compared], width: int, seconds: float | None) -> Iterator[Line]:
-    columns = list(dict.fromkeys(found.name for row in rows for found in row.outcome.invariants))
-    yield from _caption(rows, width)
-    yield BLANK
-    yield from _fitting(rows, columns, width)
-    yield BLANK
-    yield from _legend(rows)
-    remarks = [remark for row in rows for remark in _remarks(row)]
-    if remarks:
+def _lines(
+    rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]], width: int, seconds: float | None
+) -> Iterator[Line]:
+    for columns, section in _sections(rows):
+        yield from _caption(section, width)
         yield BLANK
+        yield from _fitting(section, columns, width)
+        yield BLANK
+    yield from _legend(rows)
+    yield BLANK
+    remarks = [remark for row in rows for remark in _remarks(row)]
     for text, style in remarks:
         yield from wrapped(text, width, style)
-    yield BLANK
+    if remarks:
+        yield BLANK
     yield from wrapped(_totals(rows, seconds), width, Style.HEADING)
+    yield from _where_to_read(stored)
 
 
-# The table
+# The tables
+
+
+def _sections(rows: Sequence[Compared]) -> list[tuple[tuple[str, ...], list[Compared]]]:
+    """One table for each choice of promises."""
+    sections: dict[tuple[str, ...], list[Compared]] = {}
+    for row in rows:
+        sections.setdefault(tuple(found.name for found in row.outcome.invariants), []).append(row)
+    return list(sections.items())
 
 
 def _caption(rows: Sequence[Compared], width: int) -> list[Line]:
     """The bounds, if they are the same everywhere."""
-    bounds = {bounds_text(row.spec) for row in rows}
-    where = f", within {bounds.pop()}" if len(bounds) == 1 else ""
-    return wrapped(f"Is the promise kept? The shortest way to break it{where}:", width, Style.HEADING)
+    where = f" within {bounds_text(rows[0].spec)}" if _same_bounds(rows) else ""
+    return wrapped(f"Promises kept and broken{where}:", width, Style.HEADING)
 
 
 def _fitting(rows: Sequence[Compared], columns: Sequence[str], width: int) -> list[Line]:
     """The table, with what was explored as a last column if that fits, else below each row."""
     lines = _table(rows, columns, beside=True)
-    if max(len(each.text) for each in lines) <= width:
-        return lines
-    return _table(rows, columns, beside=False)
+    return lines if max(len(each.text) for each in lines) <= width else _table(rows, columns, beside=False)
 
 
 def _table(rows: Sequence[Compared], columns: Sequence[str], beside: bool) -> list[Line]:
-    prefix, same_bounds = _common_prefix([row.spec.name for row in rows]), _same_bounds(rows)
-    cells = _header(columns, prefix, beside)
+    """Rows under the folder they come from, the first folder in the last line of the header."""
+    cells: list[list[Piece]] = _header(columns, beside)
     extras: list[Sequence[str]] = [()] * len(cells)
-    for row in rows:
-        cells.append(_row(row, columns, prefix, beside))
-        extras.append(_extras(row, beside, same_bounds))
+    folder = ""
+    for position, row in enumerate(rows):
+        if folder_of(row.spec) != folder:
+            folder = folder_of(row.spec)
+            if position:
+                cells.append([])
+                extras.append(())
+            cells[-1][:1] = [faint(f"{folder}/")]
+        cells.append(_row(row, columns, beside))
+        extras.append(_extras(row, beside, _same_bounds(rows)))
     lines: list[Line] = []
     for each, below in zip(grid(cells, margin=""), extras, strict=True):
         lines += [each, *(line(text, Style.FAINT, "    ") for text in below)]
     return lines
 
 
-def _header(columns: Sequence[str], prefix: str, beside: bool) -> list[list[Piece]]:
+def folder_of(subject: Subject) -> str:
+    """`published` for `published/kip-320`; empty for a spec that is in none."""
+    return subject.name.rpartition("/")[0]
+
+
+def _header(columns: Sequence[str], beside: bool) -> list[list[Piece]]:
     """Names of promises, broken between words where they are long, standing on one base line."""
     broken = [broken_name(name, HEADER_WIDTH) for name in columns]
     height = max(map(len, broken), default=1)
     padded = [[""] * (height - len(lines)) + lines for lines in broken]
     rows = [[plain(""), *((lines[level], Style.HEADING) for lines in padded)] for level in range(height)]
-    rows[-1][0] = faint(prefix)
     if beside:
         rows[-1].append(("explored", Style.HEADING))
     return rows
@@ -100,17 +123,16 @@ def broken_name(name: str, width: int) -> list[str]:
     return lines
 
 
-def _row(row: Compared, columns: Sequence[str], prefix: str, beside: bool) -> list[Piece]:
+def _row(row: Compared, columns: Sequence[str], beside: bool) -> list[Piece]:
     found = {each.name: each for each in row.outcome.invariants}
-    cells = [_cell(row.spec, found.get(name)) for name in columns]
+    cells = [_cell(row.spec, found[name]) for name in columns]
     explored = [faint(explored_text(row.outcome))] if beside else []
-    indent = " " if prefix else ""
-    return [plain(indent + row.spec.name.removeprefix(prefix)), *cells, *explored]
+    folder = folder_of(row.spec)
+    name = f" {row.spec.name.removeprefix(f'{folder}/')}" if folder else row.spec.name
+    return [plain(name), *cells, *explored]
 
 
-def _cell(subject: Subject, found: InvariantOutcome | None) -> Piece:
-    if found is None:
-        return faint("-")
+def _cell(subject: Subject, found: InvariantOutcome) -> Piece:
     texts = {
         Verdict.HOLDS: "holds",
         Verdict.VIOLATED: steps_text(found.steps or 0),
@@ -131,12 +153,6 @@ def _extras(row: Compared, beside: bool, same_bounds: bool) -> tuple[str, ...]:
     parts = [features_text(row.spec), "" if same_bounds else bounds_text(row.spec)]
     told = "; ".join(filter(None, parts))
     return tuple(filter(None, (told, "" if beside else explored_text(row.outcome))))
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    """`published/` if every name starts so."""
-    folders = {name.rpartition("/")[0] for name in names}
-    return f"{folders.pop()}/" if len(folders) == 1 and "/" in names[0] and len(names) > 1 else ""
 
 
 def _same_bounds(rows: Sequence[Compared]) -> bool:
@@ -193,3 +209,10 @@ def _totals(rows: Sequence[Compared], seconds: float | None) -> str:
     promises = f"{len(verdicts)} {'promise' if len(verdicts) == 1 else 'promises'}"
     took = "" if seconds is None else f" Took {seconds_text(seconds)}."
     return f"{specs}, {promises}: {told}.{took}"
+
+
+def _where_to_read(stored: Mapping[str, Mapping[str, Path]]) -> Iterator[Line]:
+    paths = [path for traces in stored.values() for path in traces.values()]
+    if paths:
+        yield line("How it is broken, for example:")
+        yield line(f"  tidegauge explain {shlex.quote(str(paths[0]))}")

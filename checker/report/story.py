@@ -254,7 +254,7 @@ def wrap(text: str, width: int, margin: str = "") -> list[str]:
     """Lines of at most `width` columns behind a margin. Columns, sets, sequences and numbers with their units are
     kept whole; what is too long by itself is left so."""
     whole = re.sub(
-        r"\[[^\[\]]*\]|{[^{}]*}|  +|\d (?:s|min|h|[MG]iB)\b", lambda found: found.group().replace(" ", "\0"), text
+        r"\[[^\[\]]*\]|{[^{}]*}|  +|\d (?:ms|s|min|h|[MG]iB)\b", lambda found: found.group().replace(" ", "\0"), text
     )
     lines = textwrap.wrap(
         whole,

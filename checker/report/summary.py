@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from checker.outcome import InvariantOutcome, Outcome, Verdict
-from checker.report.layout import Piece, faint, grid, labelled, plain, rate_text, seconds_text
+from checker.report.layout import LABEL_WIDTH, Piece, faint, grid, labelled, plain, rate_text, seconds_text
 from checker.report.story import (
     BLANK,
     Line,
@@ -111,7 +111,7 @@ def _symmetry(outcome: Outcome, width: int) -> Iterator[Line]:
     yield from labelled("symmetry", what, width)
     for note in used.notes:
         for text in note.splitlines():
-            yield line(text, Style.FAINT, " " * 14)
+            yield line(text, Style.FAINT, " " * (LABEL_WIDTH + 2))
 
 
 def _liveliness(outcome: Outcome, width: int) -> Iterator[Line]:

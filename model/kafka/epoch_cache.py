@@ -95,7 +95,7 @@ def _answer(cache: MapValue, log_end: Any, epoch: Any, older: EpochEnd) -> Epoch
 # How it changes
 
 
-def assigned(cache: MapValue, epoch: Any, offset: Any) -> MapValue:
+def assigned(cache: MapValue, epoch: Any, offset: Any) -> Any:
     """An epoch starts at an offset: what contradicts that is dropped (`assign`). Nothing changes if it is known."""
     newest = latest(cache)
     is_known = all_of(
@@ -109,7 +109,7 @@ def assigned(cache: MapValue, epoch: Any, offset: Any) -> MapValue:
     return where(is_known, cache, cache.mapped(entry))
 
 
-def assigned_if_newer(cache: MapValue, epoch: Any, offset: Any) -> MapValue:
+def assigned_if_newer(cache: MapValue, epoch: Any, offset: Any) -> Any:
     """Before KAFKA-7415: accepted only if the epoch is above the latest and the offset not below its start."""
     newest = latest(cache)
     start_of_newest = first(((known == newest, cache[known]) for known in cache), otherwise=UNDEFINED)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from model.kafka import stories
 from model.kafka.mechanisms import (
@@ -179,7 +180,7 @@ def epoch_zero_led(state: State, leader: Replica, *, crashes: int, epoch_cache: 
     epoch_cache.elected(state.replicas[leader], state.quorum.leader_epoch)
 
 
-STARTS = {"nobody-elected": nobody_elected, "epoch-0-led": epoch_zero_led}
+STARTS: Final[dict[str, Callable[..., None]]] = {"nobody-elected": nobody_elected, "epoch-0-led": epoch_zero_led}
 ACTIONS = (become_leader, write)
 ISR_CHANGES = {
     "instant": (leader_shrinks_isr, leader_expands_isr),

@@ -31,19 +31,25 @@ Replica: TypeAlias = Member
 Epoch: TypeAlias = Number
 Offset: TypeAlias = Number
 
+# Fields read as what their name says, and may also be assigned plain Python values (0, none, a set): no type says both.
+EpochField: TypeAlias = Any
+ReplicaField: TypeAlias = Any
+NumberField: TypeAlias = Any
+SetField: TypeAlias = Any
+
 
 class LogRecord(RecordValue):
     """One record in a log: which one it is, and the leader epoch it was written in."""
 
-    id: Number
-    epoch: Epoch
+    id: NumberField
+    epoch: EpochField
 
 
 class Request(RecordValue):
     """A LeaderAndIsr request. Its epoch is its key in `State.requests`."""
 
-    leader: Replica
-    isr: SetValue
+    leader: ReplicaField
+    isr: SetField
 
 
 class ReplicaState(RecordValue):
@@ -53,29 +59,29 @@ class ReplicaState(RecordValue):
     """
 
     log: Log
-    high_watermark: Number
-    leader_epoch: Epoch
-    leader: Replica
-    isr: SetValue
+    high_watermark: NumberField
+    leader_epoch: EpochField
+    leader: ReplicaField
+    isr: SetField
     # ---
     up: Any  # the broker runs
-    registration: Epoch  # requests of epochs below this one were sent to an earlier life of the broker
-    flushed: Number  # the log below this offset survives the loss of power
+    registration: EpochField  # requests of epochs below this one were sent to an earlier life of the broker
+    flushed: NumberField  # the log below this offset survives the loss of power
     epoch_cache: MapValue  # epoch -> start offset or none
     truncating: Any  # has adopted its leader epoch, but not finished its truncation
     positions: MapValue  # of a leader: follower -> the offset it fetched from last in this epoch, or none
-    epoch_start: Number  # of a leader: its log end when its epoch began
-    pending: Replica  # of a leader: whom an AlterPartition request in flight adds or removes
+    epoch_start: NumberField  # of a leader: its log end when its epoch began
+    pending: ReplicaField  # of a leader: whom an AlterPartition request in flight adds or removes
 
 
 class Quorum(RecordValue):
     """What the controller decided last."""
 
-    leader_epoch: Epoch
-    leader: Replica
-    isr: SetValue
+    leader_epoch: EpochField
+    leader: ReplicaField
+    isr: SetField
     # ---
-    eligible: SetValue  # outside the ISR, yet known to hold everything committed (KIP-966)
+    eligible: SetField  # outside the ISR, yet known to hold everything committed (KIP-966)
 
 
 class State(RecordValue):
@@ -87,11 +93,11 @@ class State(RecordValue):
 
     quorum: Quorum
     requests: Any  # epoch -> Request
-    next_epoch: Number
-    next_record: Number
+    next_epoch: NumberField
+    next_record: NumberField
     replicas: Any  # replica -> ReplicaState
     # ---
-    crashes_left: Number
+    crashes_left: NumberField
     acknowledged: MapValue  # record -> the offset at which its producer was told that it is safe, or none
     visible: MapValue  # offset -> the record that a consumer could read there first, or none
 

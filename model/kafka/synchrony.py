@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from model.kafka.mechanisms import Commitment, FetchFencing, IsrExpansion, Synchrony, TruncationFencing
 from model.kafka.state import Epoch, Replica, ReplicaState, State, follows, presumes_leadership
-from model.language import Number, SetValue, none
+from model.language import Number, none
 
 
 def by_leader(state: State, follower: Replica, leader: Replica, offset: Any) -> Any:
@@ -118,11 +118,11 @@ def enough_in_sync(replica: ReplicaState, min_insync: int) -> Any:
     return replica.isr.size >= min_insync
 
 
-def the_isr(replica: ReplicaState) -> SetValue:
+def the_isr(replica: ReplicaState) -> Any:
     return replica.isr
 
 
-def maximal_isr(replica: ReplicaState) -> SetValue:
+def maximal_isr(replica: ReplicaState) -> Any:
     """KIP-497: the ISR, and whoever may be in it already without the leader's knowing."""
     return replica.isr.including(replica.pending)
 

@@ -15,7 +15,7 @@ from model.language import Number, first, maximum, where
 Truncation: TypeAlias = Callable[[ReplicaState, ReplicaState], Any]
 
 
-def to_high_watermark(follower: ReplicaState, leader: ReplicaState) -> Number:
+def to_high_watermark(follower: ReplicaState, leader: ReplicaState) -> Any:
     """Before KIP-101: the follower's own high watermark, which may lag behind what was committed."""
     return follower.high_watermark
 

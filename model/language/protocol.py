@@ -297,6 +297,8 @@ class Protocol:
 
     def _description(self) -> Iterator[str]:
         names = _node_names(self._roots())
+        yield from (f"domain {type(domain).__name__} {domain}" for domain in self.named_domains)
+        yield from (f"action {a.name} {[(p.name, str(p.domain)) for p in a.parameters]}" for a in self.actions)
         yield from (f"cell {cell.path}: {cell.domain} {cell.domain.sort}" for cell in self.cells)
         yield from (f"initial {state}" for state in self.initial)
         yield from names.values()

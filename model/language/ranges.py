@@ -18,6 +18,7 @@ Known: TypeAlias = dict[Expr, Interval]
 _ROUNDS = 3  # facts such as x < y sharpen one another; a few rounds reach what guards in practice say
 # How deep an expression is looked into. Each alternative is examined twice, so the work doubles with every level.
 _DEPTH = 5
+_EMPTY: Interval = (1, 0)
 
 
 def facts(guard: Iterable[Expr]) -> Known:
@@ -48,20 +49,28 @@ def _computed(expr: Expr, known: Known, depth: int) -> Interval:
             (a, b), (c, d) = (span(arg, known, depth) for arg in expr.args)
             return a - d, b - c
         case Op.IF:
-            (a, b), (c, d) = _branch(expr, True, known, depth), _branch(expr, False, known, depth)
-            return (min(a, c), max(b, d)) if a <= b and c <= d else (c, d) if a > b else (a, b)
+            return _either(_branch(expr, True, known, depth), _branch(expr, False, known, depth))
         case _:
             return expr.low, expr.high
+
+
+def _either(one: Interval, other: Interval) -> Interval:
+    if one[0] > one[1]:
+        return other
+    return one if other[0] > other[1] else (min(one[0], other[0]), max(one[1], other[1]))
 
 
 def _branch(expr: Expr, taken: bool, known: Known, depth: int) -> Interval:
     condition, then, otherwise = expr.args
     local = dict(known)
     _learn(condition, taken, local)
+    if any(low > high for low, high in local.values()):
+        return _EMPTY  # the guard rules this branch out
     return span(then if taken else otherwise, local, depth)
 
 
 def _learn(fact: Expr, holds: bool, known: Known) -> None:
+    _narrow(fact, int(holds), int(holds), known)
     match fact.op:
         case Op.NOT:
             _learn(fact.args[0], not holds, known)
