@@ -22,7 +22,8 @@ from model.language.protocol import STEP_LIMIT, Parameter
 #: Symmetry sorts the replicas, but tries every order of those that look alike: 8! is 40,320 orders for one state.
 MOST_REPLICAS: Final = 8
 
-#: A packed state fits a cache line: eight words of 64 bits. (5 replicas with logs of 4 and 5 epochs take 242 bits.)
+#: A packed state fits a cache line: eight words of 64 bits. (5 replicas with logs of 4, 4 records and 5 epochs take 242
+#: bits in the published models, and 493 with most mechanisms of the crash model switched on.)
 MOST_BITS: Final = 512
 
 

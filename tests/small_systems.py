@@ -119,7 +119,7 @@ class PlainSearch:
 
 
 def counters(words: int, limit: int) -> System:
-    """A counter in each word, from 0 to `limit`; step i adds one to counter i. Predicate i: the counters' sum is 3 * i."""
+    """A counter in each word, from 0 to `limit`; step i adds one to counter i. Predicate i: their sum is 3 * i."""
 
     @numba.cfunc(EXPAND)
     def expand(state: Any, successors: Any, steps: Any) -> int:
@@ -249,7 +249,7 @@ def endless(words: int = 2) -> System:
 
 
 def faulty(limit: int) -> System:
-    """A counter whose step 0 adds one and whose step 1 adds two, which is a fault above `limit`. Predicate 0: 10 is met."""
+    """A counter; step 0 adds one, step 1 adds two, and getting above `limit` is a fault. Predicate 0: it is 10."""
 
     @numba.cfunc(EXPAND)
     def expand(state: Any, successors: Any, steps: Any) -> int:

@@ -34,7 +34,8 @@ distinct = 100
 
 _EXPECTATIONS = 'Write "holds", or { violated = n } if the shortest violation has n steps (at least 1).'
 
-#: A change of `BASE` (what to replace by what), and the message for it as file `my.toml`.
+#: A change of `BASE` (what to replace by what), and the message for it as file `my.toml` (how it begins, if
+#: that ends in a space).
 MISTAKES: Mapping[str, tuple[str, str, str]] = {
     "unknown key": (
         "reachable =",
@@ -78,8 +79,13 @@ MISTAKES: Mapping[str, tuple[str, str, str]] = {
     ),
     "unknown rule": (
         '"published-kip-101"',
+        '"published-kip-102"',
+        "my.toml:12: the feature truncation cannot be 'published-kip-102'. Did you mean 'published-kip-101'? ",
+    ),
+    "rules that do not go together": (
+        '"published-kip-101"',
         '"kip-101"',
-        "my.toml:12: the feature truncation cannot be 'kip-101'. ",
+        "my.toml:12: the policy kip-101 looks at epoch caches. ",
     ),
     "rule of another type": (
         '"published-kip-101"',
@@ -120,6 +126,11 @@ MISTAKES: Mapping[str, tuple[str, str, str]] = {
         "epochs = 2",
         "epochs = true",
         "my.toml:9: the bound epochs is true. Give a whole number.",
+    ),
+    "bound without use": (
+        "epochs = 2",
+        "epochs = 2\ncrashes = 1",
+        "my.toml:10: the rules of this spec do not look at the bound crashes. Take it out.",
     ),
     "quick bound of zero": (
         "[features]",

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from math import comb, factorial
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ class TestFindings:
         assert (found.distinct, found.depth, found.generated, found.complete) == (1, 1, 0, True)
 
     def test_count_equal_initial_states_once(self) -> None:
-        many = replace(system("necklaces"), initial=tuple((1 << bit,) for bit in range(12)) + ((0b11,),))
+        many = replace(system("necklaces"), initial=(*((1 << bit,) for bit in range(12)), (0b11,)))
         found = many.explored()
         assert found.level_sizes[0] == 2
         assert findings(found) == expected(PlainSearch(many))
@@ -134,7 +135,7 @@ class TestPaths:
                 found.store.state(index),
                 depths[index],
             )
-            for (before, _), (after, step) in zip(path, path[1:], strict=False):
+            for (before, _), (after, step) in pairwise(path):
                 assert (step, after) in system(name).successors(before)
 
     def test_of_an_initial_state_is_itself(self) -> None:
@@ -184,23 +185,28 @@ class TestTable:
         reserve = store._reserve
 
         def miserly(size: int) -> Any:
-            if size > 100_000:
+            if size > 200_000:
                 raise OSError
             return reserve(size)
 
         monkeypatch.setattr(store, "_reserve", miserly)
-        assert 5_000 < VisitedStore(system("counter").functions, 0).capacity < 100_000 // 8
+        assert 12_500 < VisitedStore(system("counter").functions, 0).capacity <= 25_000
         assert system("counter").explored().distinct == 301
 
     def test_takes_at_most_64_bytes_a_state(self) -> None:
         wide = counters(2, 1023)
         wide.explored(limits=Limits(max_states=1))  # what compiling takes does not count
-        peak: list[int] = []
-        before = resident_memory()
-        found = wide.explored(interrupted=lambda: peak.append(resident_memory()) is not None)
-        peak.append(resident_memory())
+        before, peak = resident_memory(), 0
+
+        def look() -> bool:
+            nonlocal peak
+            peak = max(peak, resident_memory())
+            return False
+
+        found = wide.explored(interrupted=look)
+        look()
         assert found.distinct == 2**20
-        assert max(peak) - before < 64 * found.distinct
+        assert peak - before < 64 * found.distinct
 
 
 def state_with_hash(hashed: int) -> State:
@@ -229,7 +235,7 @@ class TestLimits:
         endless().explored(limits=Limits(max_states=1))  # compiles
         found = endless().explored(limits=Limits(time_limit=0.3))
         assert found.stopped is Stopped.TIME_LIMIT
-        assert 0.3 <= found.seconds < 1.0  # 0.1 s over on an idle machine
+        assert 0.3 <= found.seconds < 1.5  # on an idle machine 0.4
         assert found.level_sizes[:8] == (1, 2, 4, 8, 16, 32, 64, 128)
 
     def test_time_that_is_up_leaves_the_initial_states(self) -> None:
@@ -250,10 +256,12 @@ class TestLimits:
         assert (found.distinct, found.stopped) == (1_000, Stopped.MEMORY_LIMIT)
 
     def test_memory_that_the_system_refuses(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refused(_: VisitedStore) -> None:
+        def refused(_: int) -> None:
             raise OSError
 
-        monkeypatch.setattr(VisitedStore, "grow", refused)
+        few = VisitedStore(endless().functions, 0)
+        monkeypatch.setattr(breadth_first, "VisitedStore", lambda *_: few)
+        monkeypatch.setattr(store, "_empty_table", refused)
         found = endless().explored()
         assert found.stopped is Stopped.MEMORY_LIMIT
         assert found.distinct > 10_000
@@ -342,6 +350,16 @@ class TestInterruption:
         assert found.store.states[:, 0].tolist() == list(range(found.distinct))
         assert len(found.path(found.distinct - 1)) == found.depth
 
+    def test_while_the_table_grows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(store, "FIRST_SLOTS", 2**16)
+        monkeypatch.setattr(store, "SWEEP", 2**12)
+        growing: list[int] = []
+        move = kernels.move
+        monkeypatch.setattr(kernels, "move", lambda *arguments: growing.append(0) or move(*arguments))
+        found = endless().explored(interrupted=lambda: len(growing) > 5)
+        assert (found.stopped, len(growing)) == (Stopped.INTERRUPTED, 6)
+        assert found.store.states[:, 0].tolist() == list(range(found.distinct))
+
     def test_while_compiling(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def struck(_: VisitedStore) -> None:
             raise KeyboardInterrupt
@@ -360,7 +378,7 @@ class TestProgress:
         last = seen[-1]
         assert 0 < last.distinct <= found.distinct
         assert last.generated == last.distinct - 1
-        assert last.level in (found.depth - 1, found.depth)
+        assert found.depth - 2 <= last.level <= found.depth
         assert 0 <= last.frontier <= 2 ** (last.level - 1)
         assert last.rate > 0
         assert last.resident > 2**20

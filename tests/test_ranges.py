@@ -94,7 +94,7 @@ def recipes(draw: DrawFn, sort: str, depth: int = 4) -> Recipe:
     def parts(wanted: str, count: int) -> tuple[Recipe, ...]:
         drawn: list[Recipe] = []
         for _ in range(count):
-            again = drawn and draw(st.booleans())
+            again = bool(drawn) and draw(st.booleans())
             drawn.append(draw(st.sampled_from(drawn)) if again else draw(recipes(wanted, depth - 1)))
         return tuple(drawn)
 

@@ -17,6 +17,7 @@ from checker.spec import Expectation, ExpectedCounts, Spec, load_shipped, load_s
 from model.errors import Place, SpecError, TidegaugeError, TraceError, UsageError
 from model.kafka import NAMED_VARIANTS, Bounds, kafka
 
+WHAT_IT_HAS = "Its rules do not look at that bound. What it has: --replicas, --log-size, --records, --epochs."
 CIRCLE = "No spec can be made of a circle. Take one of the lines out."
 
 
@@ -129,6 +130,15 @@ def test_little_is_required() -> None:
 def test_a_rule_of_the_variant_itself_is_no_difference() -> None:
     spec = load_spec(written(BASE.replace("published-kip-101", "matching-prefix")))
     assert spec.features == {}
+
+
+def test_a_policy_of_ones_own_is_looked_for_beside_the_spec() -> None:
+    Path("sub").mkdir()
+    variant = 'title = "mine"\nvariant = "brokers/kip-320"\ninvariants = ["WeakIsr"]\n'
+    written(f'{variant}features.truncation = "policy.py"\n', "sub/mine.toml")
+    written("def cut(own_cache, log_end, high_watermark, answer): ...\n", "sub/policy.py")
+    written('extends = "sub/mine.toml"\n')
+    assert load_spec("my.toml").features == load_spec("sub/mine.toml").features == {"truncation": "sub/policy.py"}
 
 
 def test_keys_know_their_lines() -> None:
@@ -254,6 +264,15 @@ def test_the_same_bounds_and_features_are_no_change(spec: Spec) -> None:
     assert spec.changed({"epochs": 3}, {"synchrony": "leader"}, list(spec.invariants)) == spec
 
 
+def test_a_bound_counts_while_the_rules_look_at_it() -> None:
+    crashing = BASE.replace("[bounds]", "[bounds]\ncrashes = 2").replace("published-kip-101", "matching-prefix")
+    spec = load_spec(written(crashing.replace("[features]", '[features]\ncrash = "process"')))
+    assert spec.bounds.crashes == 2
+    assert spec.changed(features={"crash": "none"}).bounds == Bounds(replicas=2, epochs=2)
+    assert spec.changed(bounds={"crashes": 0}).bounds.crashes == 0
+    assert load_spec("kip-320").changed(bounds={"crashes": 0}) == load_spec("kip-320")
+
+
 def test_selected_invariants_keep_their_expectations(spec: Spec) -> None:
     narrowed = spec.changed(invariants=["WeakIsr", "WeakIsr"])
     assert (narrowed.invariants, narrowed.expect) == (("WeakIsr",), {"WeakIsr": Expectation(10)})
@@ -285,6 +304,7 @@ def test_quick_bounds() -> None:
         ({"bounds": {"epochs": 0}}, "the bound epochs is 0. Give a number from 1 to 1000."),
         ({"features": {"synchroni": "leader"}}, "there is no feature 'synchroni'. Did you mean 'synchrony'?"),
         ({"features": {"log_size": "3"}}, "log_size is a bound, not a feature. Write --log-size 3."),
+        ({"bounds": {"crashes": 1}}, f"published/kip-279 has no use for --crashes. {WHAT_IT_HAS}"),
         ({"invariants": ["weak_isr"]}, "there is no invariant 'weak_isr'. Did you mean 'WeakIsr'?"),
         ({"invariants": []}, "no invariant is selected, so nothing would be checked."),
     ],
@@ -304,7 +324,7 @@ def test_a_trace_names_its_model(spec: Spec) -> None:
         "spec": "gone/long-ago",
         "variant": spec.variant_name,
         "features": spec.all_features(),
-        "bounds": {"replicas": 2, "log_size": 1, "records": 1, "epochs": 2},
+        "bounds": spec.all_bounds() | {"replicas": 2, "log_size": 1},
     }
     told = spec_for_trace(document)
     assert (told.name, told.variant, told.features, told.path) == ("gone/long-ago", spec.variant, {}, None)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from little_traces import counter, falling, shortest
 from syrupy.assertion import SnapshotAssertion
 
 from checker.report.story import Line, Style, Telling, heading, listed, same_story, tell, text_of, wrap
@@ -15,7 +16,6 @@ from checker.trace import Trace, replay
 from model.errors import UsageError
 from model.kafka import NAMED_VARIANTS, Bounds, kafka
 from model.language import (
-    Bool,
     Member,
     Range,
     Record,
@@ -24,28 +24,12 @@ from model.language import (
     action,
     invariant,
     protocol,
-    reachable,
     record,
     require,
 )
-from model.language.evaluate import evaluate, successors
-from model.language.protocol import Predicate, Protocol, State, Step
 from model.language.show import show_state
 
 WITHIN = "2 replicas, log size 1, 1 record, 2 epochs"
-
-
-def shortest(model: Protocol, predicate: Predicate, wanted: bool = False) -> Trace:
-    """The first trace that a breadth-first search finds to a state where the predicate is `wanted`."""
-    paths: dict[State, tuple[Step, ...]] = dict.fromkeys(model.initial, ())
-    for state in (frontier := list(model.initial)):
-        if bool(evaluate(predicate.expr, state)) is wanted:
-            return replay(model, predicate, state if not paths[state] else model.initial[0], paths[state])
-        for step, after in successors(model, state):
-            if after not in paths:
-                paths[after] = (*paths[state], step)
-                frontier.append(after)
-    raise AssertionError(f"{predicate.name} is nowhere {wanted}")
 
 
 @pytest.fixture(scope="module")
@@ -58,45 +42,6 @@ def truncated() -> Trace:
 def stable(lines: Iterable[Line]) -> str:
     """The text without the numbers of lines in somebody's source."""
     return re.sub(r"\.py:\d+$", ".py:…", text_of(lines), flags=re.MULTILINE)
-
-
-def counter(limit: int) -> Protocol:
-    """Counts to five; the invariant gives up at `limit`."""
-
-    @action
-    def count(state: Any) -> None:
-        require(state.count < 5)
-        state.count = state.count + 1
-
-    @action
-    def wait(state: Any) -> None:
-        require(state.count == 1)
-        state.waited = state.waited
-
-    @invariant
-    def small(state: Any) -> Any:
-        """The count stays small."""
-        return state.count < limit
-
-    @invariant
-    def also_small(state: Any) -> Any:
-        """The same in other words."""
-        return ~(state.count >= limit)
-
-    @reachable
-    def counted(state: Any) -> Any:
-        """Something was counted."""
-        return state.count > 1
-
-    variables = {"count": Range(0, 5), "waited": Bool()}
-    return protocol(
-        "counter", variables=variables, actions=[count, wait], invariants=[small, also_small], witnesses=[counted]
-    )
-
-
-def falling(limit: int) -> Trace:
-    model = counter(limit)
-    return shortest(model, model.invariants[0])
 
 
 # Read these as a user would

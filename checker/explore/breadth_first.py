@@ -276,7 +276,9 @@ class _Search:
         if stopped := self._out_of_memory(self._store.growth + MEMORY_OF_A_SLICE):
             return stopped
         try:
-            self._store.grow()
+            for _ in self._store.grow():
+                if stopped := self._ended():
+                    return stopped
         except (MemoryError, OSError):
             return Stopped.MEMORY_LIMIT
         return None

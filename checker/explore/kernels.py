@@ -15,9 +15,9 @@ doubling the table is one orderly sweep that touches no state. The other bits of
 states apart; an equal tag proves nothing, so then the whole states are compared.
 
 Memory latency is what a look-up costs: it waits for a line of slots, and for the words of a state if the tag is there.
-So look-ups are made in batches. `_prepare` asks for all lines of slots, then for all states that they point to, and
-only then does `keep_new` compare, in the order in which the successors were generated. The batch changes when memory
-is read, and nothing else.
+So look-ups are made in batches. As soon as a successor has been generated, `_announce` asks for its home line; once a
+batch is full, `_approach` reads these lines and asks for the states that they point to; only then does `_keep_new`
+compare, in the order in which the successors were generated. The batch changes when memory is read, and nothing else.
 """
 
 from __future__ import annotations
@@ -266,24 +266,31 @@ def _find(table: Any, rows: Any, batch: Any, i: Any, width: Any) -> Any:
 
 
 @_part
-def _prepare(functions: Any, table: Any, rows: Any, batch: Any, size: Any) -> None:
-    """Canonicalise and hash the candidates, and ask for the memory that looking them up will read.
+def _announce(functions: Any, table: Any, batch: Any, first: Any, end: Any) -> None:
+    """Canonicalise and hash the candidates from `first` up to `end`, and ask for their home lines."""
+    width = functions.width
+    for i in range(first, end):
+        start = np.uint64(i) * np.uint64(len(width))
+        if functions.canonical != 0:
+            state = batch.words.ctypes.data + start * _WORD
+            _call_canonical(functions.canonical, state, state)
+        batch.hashes[i] = _hash(batch.words, start, width)
+        _prefetch(table.slots.ctypes.data + (batch.hashes[i] >> table.shift) * _LINE)
+
+
+@_part
+def _approach(functions: Any, table: Any, rows: Any, batch: Any, size: Any) -> None:
+    """Find the lines where looking up goes on, and ask for the states that they point to.
 
     A line found here stays right while the batch is stored: slots are filled once and never emptied.
     """
     width = functions.width
-    candidates, slots, states = batch.words.ctypes.data, table.slots.ctypes.data, rows.words.ctypes.data
-    for i in range(size):
-        start = np.uint64(i) * np.uint64(len(width))
-        if functions.canonical != 0:
-            _call_canonical(functions.canonical, candidates + start * _WORD, candidates + start * _WORD)
-        batch.hashes[i] = _hash(batch.words, start, width)
-        _prefetch(slots + (batch.hashes[i] >> table.shift) * _LINE)
     for i in range(size):
         line, found = _promising(table, batch.hashes[i])
         batch.lines[i] = line
         if found & _TAGGED != _EMPTY:
-            _prefetch(states + _row(table.slots[line * _SLOTS + _lowest(found)], width) * _WORD)
+            row = _row(table.slots[line * _SLOTS + _lowest(found)], width)
+            _prefetch(rows.words.ctypes.data + row * _WORD)
 
 
 @_part
@@ -311,14 +318,14 @@ def _judge(functions: Any, rows: Any, index: Any, tally: Any) -> None:
         tally.registers[UNSEEN] = unseen ^ found
 
 
-@_kernel
-def keep_new(functions: Any, table: Any, rows: Any, batch: Any, size: Any, tally: Any) -> Any:
+@_part
+def _keep_new(functions: Any, table: Any, rows: Any, batch: Any, size: Any, tally: Any) -> Any:
     """Store those of the first `size` candidates that are new, in order; False if a new one finds no row left.
 
     Every candidate up to there counts for its step, new or not. The table must have more than `size` empty slots.
     """
     width = functions.width
-    _prepare(functions, table, rows, batch, size)
+    _approach(functions, table, rows, batch, size)
     for i in range(size):
         place = _find(table, rows, batch, i, width)
         if table.slots[place] == _EMPTY:
@@ -334,12 +341,12 @@ def keep_new(functions: Any, table: Any, rows: Any, batch: Any, size: Any, tally
 
 
 @_part
-def _fill(functions: Any, rows: Any, batch: Any, batch_size: Any, cursor: Any, end: Any) -> Any:
-    """Expand rows from the cursor on until there are `batch_size` successors; the row expanded last may add more.
+def _fill(functions: Any, table: Any, rows: Any, batch: Any, size: Any, batch_size: Any, cursor: Any, end: Any) -> Any:
+    """Expand rows from the cursor on until there are `batch_size` candidates; the row expanded last may add more.
 
-    Returns the number of successors, the next row to expand, and -1 or the step that is at fault in that row.
+    Returns the number of candidates, the next row to expand, and -1 or the step that is at fault in that row.
     """
-    size, bytes_a_state = 0, len(functions.width) * 8
+    bytes_a_state = len(functions.width) * 8
     states, successors, steps = rows.words.ctypes.data, batch.words.ctypes.data, batch.steps.ctypes.data
     while cursor < end and size < batch_size:
         state = states + cursor * bytes_a_state
@@ -348,29 +355,33 @@ def _fill(functions: Any, rows: Any, batch: Any, batch_size: Any, cursor: Any, e
             return size, cursor, -more - 1
         for i in range(size, size + more):
             batch.parents[i] = cursor
+        _announce(functions, table, batch, size, size + more)
         size += more
         cursor += 1
     return size, cursor, -1
 
 
 @_kernel
-def advance(functions: Any, table: Any, rows: Any, batch: Any, batch_size: Any, tally: Any, end: Any) -> Any:
+def advance(functions: Any, table: Any, rows: Any, batch: Any, size: Any, batch_size: Any, tally: Any, end: Any) -> Any:
     """Expand the rows from the cursor up to, and not including, row `end`; returns why it stopped.
 
-    The arrays of the batch are longer than `batch_size` by the most successors that a state can have.
+    The batch starts with `size` candidates that came from elsewhere: initial states. Its arrays are longer than
+    `batch_size` by the most successors that a state can have.
     """
     room = table.slots.size // 4 * 3 - batch.parents.size
     cursor = np.int64(tally.registers[CURSOR])
-    while cursor < end:
+    _announce(functions, table, batch, 0, size)
+    while size > 0 or cursor < end:
         if np.int64(tally.registers[COUNT]) > room:
             return CROWDED
-        size, cursor, faulty = _fill(functions, rows, batch, batch_size, cursor, end)
-        if not keep_new(functions, table, rows, batch, size, tally):
+        size, cursor, faulty = _fill(functions, table, rows, batch, size, batch_size, cursor, end)
+        if not _keep_new(functions, table, rows, batch, size, tally):
             return FULL
         tally.registers[CURSOR] = cursor
         if faulty >= 0:
             tally.registers[FAULTY] = faulty
             return FAULT
+        size = 0
     return DONE
 
 

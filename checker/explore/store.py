@@ -22,7 +22,7 @@ import contextlib
 import enum
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -99,8 +99,7 @@ class VisitedStore:
 
     def compile(self) -> None:
         """Have the kernels compiled, or loaded, before anybody looks at the clock."""
-        self._keep(0)
-        self.advance(0)
+        self._advance(0, 0)
         kernels.move(self._table.slots, 0, 0, self._table)
 
     def admit(self, states: Sequence[Sequence[int]]) -> Pause:
@@ -110,10 +109,11 @@ class VisitedStore:
             self._batch.words[: some.size] = some.ravel()
             self._batch.parents[: len(some)] = kernels.NO_PARENT
             self._batch.steps[: len(some)] = self._initial
-            if len(self) + len(self._batch.parents) > self._table.slots.size // 4 * 3:
-                self.grow()
-            if not self._keep(len(some)):
-                return Pause.FULL
+            while (pause := self._advance(len(some), 0)) is Pause.CROWDED:
+                for _ in self.grow():
+                    pass
+            if pause is Pause.FULL:
+                return pause
         return Pause.DONE
 
     def advance(self, end: int) -> Pause:
@@ -121,27 +121,28 @@ class VisitedStore:
 
         After FAULT the cursor is at the faulty state. Its successors, and the new state that met FULL, are not counted.
         """
-        return Pause(
-            kernels.advance(
-                self._functions, self._table, self._rows, self._batch, self._batch_size, self._tally, np.int64(end)
-            )
-        )
+        return self._advance(0, end)
 
-    def _keep(self, size: int) -> bool:
-        return bool(kernels.keep_new(self._functions, self._table, self._rows, self._batch, size, self._tally))
+    def _advance(self, size: int, end: int) -> Pause:
+        batch = (self._batch, size, self._batch_size)
+        return Pause(kernels.advance(self._functions, self._table, self._rows, *batch, self._tally, end))
 
     @property
     def growth(self) -> int:
         """Bytes by which `grow` makes the table larger."""
         return int(self._table.slots.nbytes)
 
-    def grow(self) -> None:
-        """Double the table; OSError if the system refuses. If interrupted, only what is stored can still be read."""
-        old, area = self._table.slots, self._area
+    def grow(self) -> Iterator[None]:
+        """Double the table, pausing now and then; OSError if the system refuses.
+
+        Needs to be iterated to the end. Left halfway, the store can still be read, but not advanced.
+        """
+        old, old_area = self._table.slots, self._area
         table, self._area = _empty_table(2 * old.size)
         for first in range(0, old.size, SWEEP):
             kernels.move(old, first, min(first + SWEEP, old.size), table)
-            _give_back(area, first * old.itemsize, SWEEP * old.itemsize)
+            _give_back(old_area, first * old.itemsize, SWEEP * old.itemsize)
+            yield
         self._table = table
 
     def __len__(self) -> int:

@@ -114,7 +114,7 @@ def _point_at_nothing(stream: TextIO) -> None:
 
 
 class ProgressLine:
-    """What goes on, in a line or two that `text` makes anew whenever they are wanted."""
+    """What goes on, put into words whenever somebody wants to know."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -135,15 +135,16 @@ class ProgressLine:
         self._progress = progress
 
     @property
-    def text(self) -> str:
-        found = self._progress
+    def parts(self) -> tuple[str, ...]:
+        """What goes on, then how much there is, then how fast it grows."""
+        found, phase = self._progress, f"{self._spec}{self._phase}"
         if found is None:
-            return f"{self._spec}{self._phase}, {seconds_text(time.monotonic() - self._started)}"
+            return (f"{phase}, {seconds_text(time.monotonic() - self._started)}",)
+        speed = f"{rate_text(found.rate)} a second, frontier {found.frontier:,}"
         return (
-            f"{self._spec}{self._phase}\n"
-            f"  level {found.level}, {found.distinct:,} stored, {found.generated:,} successors\n"
-            f"  {rate_text(found.rate)} a second, frontier {found.frontier:,}, "
-            f"{bytes_text(found.resident)}, {seconds_text(found.elapsed)}"
+            phase,
+            f"level {found.level}, {found.distinct:,} stored, {found.generated:,} successors",
+            f"{speed}, {bytes_text(found.resident)}, {seconds_text(found.elapsed)}",
         )
 
 
@@ -167,7 +168,7 @@ def _live(console: RichConsole, shown: ProgressLine) -> Iterator[None]:
     from rich.live import Live
 
     def render() -> Text:
-        return Text(shown.text, style="dim", no_wrap=True, overflow="ellipsis")
+        return Text("\n  ".join(shown.parts), style="dim", no_wrap=True, overflow="ellipsis")
 
     with Live(console=console, get_renderable=render, transient=True, refresh_per_second=FRAMES_PER_SECOND):
         yield
@@ -181,7 +182,7 @@ def _heartbeat(shown: ProgressLine) -> Iterator[None]:
     def beat() -> None:
         while not ended.wait(HEARTBEAT_SECONDS):
             with contextlib.suppress(OSError, ValueError):
-                print(f"tidegauge: {' '.join(shown.text.split())}", file=sys.stderr, flush=True)  # noqa: T201  # this is the door
+                print(f"tidegauge: {'; '.join(shown.parts)}", file=sys.stderr, flush=True)  # noqa: T201  # this is the door
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()

@@ -103,7 +103,9 @@ def _parts(attempt: Attempt, finding: Finding) -> str:
 
 
 def _told(text: str, width: int, style: Style) -> Iterator[Line]:
-    """The sentence wrapped, the table below it as it stands."""
+    """The sentence wrapped, the table below it as it stands unless it is too wide."""
     sentence, *table = text.splitlines()
     yield from wrapped(sentence, width, style)
-    yield from (line(row) for row in table)
+    for row in table:
+        margin = row[: len(row) - len(row.lstrip())]
+        yield from wrapped(row.lstrip(), width, margin=margin) if len(row) > width else [line(row)]

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from checker.outcome import InvariantOutcome, Outcome
 from checker.prove.certificate import Attempt, Finding, Obligation
-from checker.report.matrix import Compared
 from checker.report.proof import Proof
 from checker.report.subject import Expected, Subject, surprise
+from checker.report.table import Compared
 from model.language.protocol import Permutation
 
 RESULT: Final = "tidegauge/result/1"

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from model.kafka import epoch_cache, stories
 from model.kafka.controller import decide
-from model.kafka.mechanisms import Brokers, Membership, Recovery
-from model.kafka.state import Epoch, Offset, Replica, ReplicaState, State
+from model.kafka.mechanisms import Brokers, Checkpoint, Membership, Recovery
+from model.kafka.state import Epoch, Offset, Replica, ReplicaState, State, is_true_leader
 from model.language import action, declares, minimum, none, require, where
 
 
@@ -21,32 +21,47 @@ def _always(*_: Any) -> bool:
     return True
 
 
+def _nothing(*_: Any) -> None:
+    pass
+
+
 def is_up(state: State, replica: Replica) -> Any:
     return state.replicas[replica].up
 
 
 def of_this_life(state: State, replica: Replica, epoch: Epoch) -> Any:
-    """KIP-380: a request that was sent before the broker's registration is for an earlier life of it."""
+    """KIP-380: requests older than the broker's registration are for an earlier life of it. The one in force is sent
+    to it again."""
     return epoch >= state.replicas[replica].registration
 
 
-def brokers(crash: str, request_fencing: str) -> Brokers:
-    if crash == "none":
-        return Brokers(works=_always, accepts=_always)
-    return Brokers(works=is_up, accepts=of_this_life if request_fencing == "registration" else _always)
+def forget_positions_of(state: State, replica: Replica) -> None:
+    """KIP-903: what leaders remember of a follower's earlier life no longer counts once it has registered again."""
+    for leader in state.replicas:
+        state.replicas[leader].positions[replica] = none
+
+
+def brokers(crash: str, request_fencing: str, admission: str) -> Brokers:
+    """The rules for brokers that may go down, and for those that never do."""
+    accepts = of_this_life if crash != "none" and request_fencing == "registration" else _always
+    registered = forget_positions_of if admission == "this-life" else _nothing
+    return Brokers(works=_always if crash == "none" else is_up, accepts=accepts, registered=registered)
 
 
 # Going down
 
 
 @action(tells=stories.crash)
-def crash(state: State, replica: Replica) -> None:
-    """The process dies. What it had written to the log stays."""
-    _go_down(state, replica)
+def crash(state: State, replica: Replica, *, recovery: Recovery, checkpoint: Checkpoint) -> None:
+    """The process dies. What it had written to the log stays, and is scanned when it comes back."""
+    recovery(state.replicas[replica])
+    _crash(state, replica, checkpoint)
 
 
 @action(tells=stories.lose_power)
-def lose_power(state: State, replica: Replica, kept: Offset, *, recovery: Recovery, flushing: bool) -> None:
+def lose_power(
+    state: State, replica: Replica, kept: Offset, *, recovery: Recovery, flushing: bool, checkpoint: Checkpoint
+) -> None:
     """The machine dies, and any suffix of the log that was not flushed is gone."""
     own = state.replicas[replica]
     require(kept <= own.log.length)
@@ -55,7 +70,7 @@ def lose_power(state: State, replica: Replica, kept: Offset, *, recovery: Recove
         own.flushed = kept
     own.log.truncate(kept)
     recovery(own)
-    _go_down(state, replica)
+    _crash(state, replica, checkpoint)
 
 
 @action(tells=stories.flush)
@@ -66,14 +81,52 @@ def flush(state: State, replica: Replica) -> None:
     own.flushed = own.log.length
 
 
-def _go_down(state: State, replica: Replica) -> None:
-    require(state.replicas[replica].up)
+def _crash(state: State, replica: Replica, checkpoint: Checkpoint) -> None:
     require(state.crashes_left > 0)
     state.crashes_left = state.crashes_left - 1
+    _go_down(state, replica, checkpoint)
+
+
+def _go_down(state: State, replica: Replica, checkpoint: Checkpoint) -> None:
     own = state.replicas[replica]
+    require(own.up)
     own.up = False
-    own.high_watermark = minimum(own.high_watermark, own.log.length)
+    own.high_watermark = minimum(checkpoint(own), own.log.length)
     forget_view(own)
+
+
+def exact_checkpoint(own: ReplicaState) -> Any:
+    return own.high_watermark
+
+
+def no_checkpoint(_own: ReplicaState) -> int:
+    """The file replication-offset-checkpoint is lost: the broker starts from nothing committed."""
+    return 0
+
+
+# Going down in good order (KIP-841)
+
+
+@action(tells=stories.begin_shutdown)
+def begin_shutdown(state: State, replica: Replica) -> None:
+    """The controller takes a broker that wants to stop out of the ISR, without a new leader epoch."""
+    quorum = state.quorum
+    require(state.replicas[replica].up)
+    require(~quorum.shutting_down.has(replica))
+    require(quorum.leader != replica)
+    require(~quorum.isr.is_just(replica))
+    quorum.shutting_down.add(replica)
+    quorum.isr.remove(replica)
+    for leader in state.replicas:
+        own = state.replicas[leader]
+        own.isr = where(is_true_leader(state, leader), own.isr.without(replica), own.isr)
+
+
+@action(tells=stories.stop)
+def stop(state: State, replica: Replica, *, checkpoint: Checkpoint) -> None:
+    """The broker stops, having written everything to disk."""
+    require(state.quorum.shutting_down.has(replica))
+    _go_down(state, replica, checkpoint)
 
 
 def forget_view(own: ReplicaState) -> None:
@@ -97,43 +150,48 @@ def forget_followers(own: ReplicaState) -> None:
 
 
 @action(tells=stories.restart)
-def restart_unnoticed(state: State, replica: Replica) -> None:
+def restart_unnoticed(state: State, replica: Replica, *, brokers: Brokers) -> None:
     """KAFKA-1120: the broker is back before the controller has seen that it was gone."""
-    _come_up(state, replica)
+    _come_up(state, replica, brokers)
 
 
 @action(tells=stories.restart)
-def restart_in_new_epoch(state: State, replica: Replica, *, epochs: int, membership: Membership) -> None:
+def restart_in_new_epoch(
+    state: State, replica: Replica, *, epochs: int, membership: Membership, brokers: Brokers
+) -> None:
     """The controller sees a new registration: the old leadership ends, but the broker stays in the ISR."""
     leads = state.quorum.leader == replica
     decide(state, epochs, where(leads, none, state.quorum.leader), state.quorum.isr, membership)
-    _come_up(state, replica)
+    _come_up(state, replica, brokers)
 
 
 @action(tells=stories.restart)
-def restart_after_fencing(state: State, replica: Replica) -> None:
+def restart_after_fencing(state: State, replica: Replica, *, brokers: Brokers) -> None:
     """A registration waits until the controller has fenced the earlier life: no longer leader, no longer in the ISR,
     unless it is the only member."""
     require(state.quorum.leader != replica)
     require(~state.quorum.isr.has(replica) | state.quorum.isr.is_just(replica))
-    _come_up(state, replica)
+    _come_up(state, replica, brokers)
 
 
 @action(tells=stories.restart)
-def restart_uncleanly(state: State, replica: Replica) -> None:
+def restart_uncleanly(state: State, replica: Replica, *, brokers: Brokers) -> None:
     """KIP-966: an unclean restart costs the membership in the ISR and among the eligible leader replicas."""
     require(state.quorum.leader != replica)
     require(~state.quorum.isr.has(replica))
     state.quorum.eligible.remove(replica)
-    _come_up(state, replica)
+    _come_up(state, replica, brokers)
 
 
-def _come_up(state: State, replica: Replica) -> None:
+def _come_up(state: State, replica: Replica, brokers: Brokers) -> None:
     own = state.replicas[replica]
     require(~own.up)
     own.up = True
+    brokers.registered(state, replica)
+    if declares(state.quorum, "shutting_down"):
+        state.quorum.shutting_down.remove(replica)
     if declares(own, "registration"):
-        own.registration = state.next_epoch
+        own.registration = state.quorum.leader_epoch
 
 
 # What an unclean stop leaves of the epoch cache
@@ -165,6 +223,7 @@ RECOVERY: Final[dict[str, Recovery]] = {
     "rebuild": rebuild_from_log,
     "rebuild-skipping-epoch-zero": rebuild_skipping_epoch_zero,
 }
+CHECKPOINTS: Final[dict[str, Checkpoint]] = {"exact": exact_checkpoint, "lost": no_checkpoint}
 RESTARTS: Final = {
     "unnoticed": restart_unnoticed,
     "new-epoch": restart_in_new_epoch,

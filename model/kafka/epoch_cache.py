@@ -124,11 +124,12 @@ def truncated(cache: MapValue, log_end: Any) -> MapValue:
 
 def of_log(cache: MapValue, log: Any) -> MapValue:
     """What a scan of the log finds: for each epoch the offset of its first record."""
-    return cache.mapped(
-        lambda epoch, _: first(
-            ((log.has(offset) & (log[offset].epoch == epoch), offset) for offset in log.offsets), otherwise=none
-        )
-    )
+
+    def entry(epoch: Number, start: Any) -> Any:
+        first_record = ((log.has(offset) & (log[offset].epoch == epoch), offset) for offset in log.offsets)
+        return first(first_record, otherwise=where(True, none, start))
+
+    return cache.mapped(entry)
 
 
 # When it is told of an epoch: the rules that variants choose among

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from typing import Any
 
+from model.kafka.mechanisms import Brokers
 from model.kafka.state import Replica, ReplicaState, State, is_true_leader, presumes_leadership
 from model.kafka.truncation import holds_the_same
 from model.kafka.variant import Variant
@@ -12,19 +13,19 @@ from model.language import SetValue, all_of, any_of, implies, invariant, reachab
 
 
 @invariant
-def weak_isr(state: State) -> Any:
+def weak_isr(state: State, *, brokers: Brokers) -> Any:
     """Whoever presumes leadership agrees, below its high watermark, with every member of the ISR it knows."""
     return all_of(
-        implies(presumes_leadership(state, leader), _agrees_with(state, leader, state.replicas[leader].isr))
+        implies(presumes_leadership(state, leader), _agrees_with(state, leader, state.replicas[leader].isr, brokers))
         for leader in state.replicas
     )
 
 
 @invariant
-def strong_isr(state: State) -> Any:
+def strong_isr(state: State, *, brokers: Brokers) -> Any:
     """Whoever presumes leadership agrees, below its high watermark, with every member of the controller's ISR."""
     return all_of(
-        implies(presumes_leadership(state, leader), _agrees_with(state, leader, state.quorum.isr))
+        implies(presumes_leadership(state, leader), _agrees_with(state, leader, state.quorum.isr, brokers))
         for leader in state.replicas
     )
 
@@ -35,13 +36,16 @@ def leader_in_isr(state: State) -> Any:
     return implies(state.quorum.leader.is_some, state.quorum.isr.has(state.quorum.leader))
 
 
-def _agrees_with(state: State, leader: Replica, isr: SetValue) -> Any:
-    """Every member holds what the leader counts as committed."""
+def _agrees_with(state: State, leader: Replica, isr: SetValue, brokers: Brokers) -> Any:
+    """Every member that is up holds what the leader counts as committed."""
     replica = state.replicas[leader]
     return isr.all(
-        lambda member: all_of(
-            implies(offset < replica.high_watermark, holds_the_same(replica, state.replicas[member], offset))
-            for offset in replica.log.offsets
+        lambda member: implies(
+            brokers.works(state, member),
+            all_of(
+                implies(offset < replica.high_watermark, holds_the_same(replica, state.replicas[member], offset))
+                for offset in replica.log.offsets
+            ),
         )
     )
 
@@ -137,6 +141,12 @@ def no_epoch_ahead_of_replica(state: State) -> Any:
     )
 
 
+@invariant
+def isr_is_running(state: State) -> Any:
+    """KIP-841: nobody in the controller's ISR is shutting down or has stopped in good order."""
+    return state.quorum.isr.all(lambda member: ~state.quorum.shutting_down.has(member))
+
+
 def _holds(replica: ReplicaState, offset: Any, record: Any) -> Any:
     return replica.log.has(offset) & (replica.log[offset].id == record)
 
@@ -194,7 +204,9 @@ ON_BROKERS = (
 
 def invariants(variant: Variant) -> tuple[Any, ...]:
     """Every invariant that can be stated of a variant."""
-    return (*PUBLISHED, *ON_BROKERS) if variant.uses_epoch_caches and variant.acks != "unobserved" else PUBLISHED
+    on_brokers = ON_BROKERS if variant.uses_epoch_caches and variant.acks != "unobserved" else ()
+    on_shutdown = (isr_is_running,) if variant.shutdown == "controlled" else ()
+    return (*PUBLISHED, *on_brokers, *on_shutdown)
 
 
 def witnesses(variant: Variant) -> tuple[Any, ...]:

@@ -23,14 +23,18 @@ TruncationFencing: TypeAlias = Callable[[State, Replica, Epoch], Any]
 FetchFencing: TypeAlias = Callable[[State, Replica, Replica], Any]
 #: What an unclean stop leaves of a replica's epoch cache.
 Recovery: TypeAlias = Callable[[ReplicaState], None]
+#: The high watermark that a broker finds on disk when it comes back.
+Checkpoint: TypeAlias = Callable[[ReplicaState], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """`works`: the broker is up. `accepts`: it takes a control request of that epoch."""
+    """`works`: the broker is up. `accepts`: it takes a control request of that epoch. `registered` is told that it has
+    come back."""
 
     works: Callable[[State, Replica], Any]
     accepts: Callable[[State, Replica, Epoch], Any]
+    registered: Callable[[State, Replica], None]
 
 
 @dataclass(frozen=True, slots=True)

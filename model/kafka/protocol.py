@@ -7,7 +7,7 @@ from typing import Any
 from model.kafka import broker, controller, follower, leader, ledger, policy, positions, synchrony
 from model.kafka.epoch_cache import EPOCH_CACHES
 from model.kafka.invariants import invariants, witnesses
-from model.kafka.mechanisms import Membership
+from model.kafka.mechanisms import IsrExpansion, Membership
 from model.kafka.state import domains, variables
 from model.kafka.truncation import TRUNCATION
 from model.kafka.variant import Bounds, Variant
@@ -40,6 +40,7 @@ def _actions(variant: Variant) -> tuple[Any, ...]:
         *follower.FOLLOWING[variant.truncates],
         *_CRASHES[variant.crash],
         *((broker.RESTARTS[variant.restart],) if variant.crash != "none" else ()),
+        *((broker.begin_shutdown, broker.stop) if variant.shutdown == "controlled" else ()),
         *((broker.flush,) if variant.flush == "background" else ()),
     )
 
@@ -51,16 +52,17 @@ def _mechanisms(variant: Variant, bounds: Bounds) -> dict[str, Any]:
         "epochs": bounds.epochs,
         "crashes": bounds.crashes,
         "min_insync": bounds.min_insync,
-        "brokers": broker.brokers(variant.crash, variant.request_fencing),
+        "brokers": broker.brokers(variant.crash, variant.request_fencing, variant.admission),
         "membership": _membership(variant, bounds),
         "synchrony": synchrony.SYNCHRONY[variant.synchrony],
         "commitment": synchrony.commitment(variant.commit_allowed, variant.commit_waits_for),
-        "isr_expansion": synchrony.ISR_EXPANSION[variant.isr_expansion],
+        "isr_expansion": _isr_expansion(variant),
         "truncation_fencing": synchrony.TRUNCATION_FENCING[variant.truncation_fencing],
         "fetch_fencing": synchrony.FETCH_FENCING[variant.fetch_fencing],
         "positions": positions.POSITIONS[variant.positions] if variant.synchrony == "position" else positions.OBSERVED,
         "producer": ledger.PRODUCERS[variant.acks],
         "epoch_cache": EPOCH_CACHES[variant.epoch_cache if variant.uses_epoch_caches else "none"],
+        "checkpoint": broker.CHECKPOINTS[variant.checkpoint],
         "recovery": broker.RECOVERY[variant.recovery],
         "flushing": variant.flush == "background",
         **_truncation(variant),
@@ -71,6 +73,12 @@ def _membership(variant: Variant, bounds: Bounds) -> Membership:
     if variant.election == "eligible":
         return Membership(controller.eligible_at(bounds.min_insync), last_stays=False)
     return controller.KEEPS_LAST_MEMBER
+
+
+def _isr_expansion(variant: Variant) -> IsrExpansion:
+    rule = synchrony.ISR_EXPANSION[variant.isr_expansion]
+    guarded = variant.shutdown == "controlled" and variant.isr_members == "running"
+    return synchrony.only_running(rule) if guarded else rule
 
 
 def _truncation(variant: Variant) -> dict[str, Any]:

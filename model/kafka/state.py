@@ -65,7 +65,7 @@ class ReplicaState(RecordValue):
     isr: SetField
     # ---
     up: Any  # the broker runs
-    registration: EpochField  # requests of epochs below this one were sent to an earlier life of the broker
+    registration: EpochField  # the epoch in force when the broker came back; older requests were for an earlier life
     flushed: NumberField  # the log below this offset survives the loss of power
     epoch_cache: MapValue  # epoch -> start offset or none
     truncating: Any  # has adopted its leader epoch, but not finished its truncation
@@ -82,6 +82,7 @@ class Quorum(RecordValue):
     isr: SetField
     # ---
     eligible: SetField  # outside the ISR, yet known to hold everything committed (KIP-966)
+    shutting_down: SetField  # in controlled shutdown, or stopped after one (KIP-841)
 
 
 class State(RecordValue):
@@ -115,9 +116,13 @@ def variables(variant: Variant, bounds: Bounds) -> dict[str, Domain]:
     """The variables that a variant needs."""
     replica, epoch, _ = domains(bounds).values()
     view: dict[str, Domain] = {"leader_epoch": Option(epoch), "leader": Option(replica), "isr": Set(replica)}
-    eligible: dict[str, Domain] = {"eligible": Set(replica)} if variant.election == "eligible" else {}
+    quorum = dict(view)
+    if variant.election == "eligible":
+        quorum["eligible"] = Set(replica)
+    if variant.shutdown == "controlled":
+        quorum["shutting_down"] = Set(replica)
     return {
-        "quorum": Record(**view, **eligible),
+        "quorum": Record(**quorum),
         "requests": Map(epoch, Record(leader=Option(replica), isr=Set(replica))),
         "next_epoch": Range(0, bounds.epochs),
         "next_record": Range(0, bounds.records),
@@ -142,7 +147,7 @@ def _broker(variant: Variant, bounds: Bounds) -> dict[str, Domain]:
     if variant.crash != "none":
         fields["up"] = Bool()
         if variant.request_fencing == "registration":
-            fields["registration"] = Range(0, bounds.epochs)
+            fields["registration"] = Option(epoch)
     if variant.flush == "background":
         fields["flushed"] = offset
     if variant.uses_epoch_caches:

@@ -170,3 +170,11 @@ def restart(before: Any, after: Any, replica: str) -> str:
     own = after.replicas[replica]
     isr = "still in the ISR" if replica in after.quorum.isr else "outside the ISR"
     return f"{replica} comes back, {isr}, with log end {len(own.log)} and high watermark {own.high_watermark}."
+
+
+def begin_shutdown(before: Any, after: Any, replica: str) -> str:
+    return f"{replica} is to be shut down, and the controller takes it out of the ISR: it is now {_set(after)}."
+
+
+def stop(before: Any, after: Any, replica: str) -> str:
+    return f"{replica} stops in good order (log end {len(after.replicas[replica].log)})."

@@ -83,6 +83,15 @@ def fetched_at_all(state: State, leader: Replica, follower: Replica) -> Any:
     return state.replicas[leader].positions[follower] != none
 
 
+def only_running(rule: IsrExpansion) -> IsrExpansion:
+    """KIP-841: beside what `rule` asks, the follower must not be shutting down."""
+
+    def expansion(state: State, leader: Replica, follower: Replica) -> Any:
+        return rule(state, leader, follower) & ~state.quorum.shutting_down.has(follower)
+
+    return expansion
+
+
 # What fences requests
 
 

@@ -52,7 +52,9 @@ _CACHES = ("truncates=by-asking", "truncates=on-fetch")
 class Variant:
     """One rule for each mechanism. Fields are the features that a spec's `[features]` and `--set` may change."""
 
-    start: str = _rule("nobody-elected", "epoch-0-led", doc="whether epoch 0 has a leader already when the story begins")
+    start: str = _rule(
+        "nobody-elected", "epoch-0-led", doc="whether epoch 0 has a leader already when the story begins"
+    )
     truncation: str = _rule(
         "matching-prefix",
         "published-kip-101",
@@ -100,7 +102,9 @@ class Variant:
         "always", "min-insync", doc="whether the high watermark moves below min.insync.replicas"
     )
     election: str = _rule("clean", "unclean", "eligible", doc="who may be elected")
-    crash: str = _rule("none", "process", "power", doc="what a crash takes along: memory, or unflushed records as well")
+    crash: str = _rule(
+        "none", "process", "power", doc="what a crash takes along: memory, or unflushed records as well", needs=_CACHES
+    )
     flush: str = _rule(
         "never", "background", doc="whether records reach the disk before a crash", needs=("crash=power",)
     )
@@ -110,7 +114,7 @@ class Variant:
         "rebuild",
         "rebuild-skipping-epoch-zero",
         doc="what an unclean stop leaves of the epoch cache",
-        needs=("crash=power",),
+        needs=_CRASHES,
     )
     restart: str = _rule(
         "leaves-isr",
@@ -122,6 +126,14 @@ class Variant:
     )
     request_fencing: str = _rule(
         "registration", "none", doc="whether requests for an earlier life of a broker are refused", needs=_CRASHES
+    )
+    admission: str = _rule(
+        "this-life", "any-life", doc="whether positions from a follower's earlier life count (KIP-903)", needs=_CRASHES
+    )
+    checkpoint: str = _rule("exact", "lost", doc="the high watermark that a broker finds on disk", needs=_CRASHES)
+    shutdown: str = _rule("none", "controlled", doc="whether brokers also stop in good order", needs=_CRASHES)
+    isr_members: str = _rule(
+        "running", "any", doc="whether a broker that is shutting down may join the ISR", needs=("shutdown=controlled",)
     )
     acks: str = _rule("unobserved", "all", "1", doc="what producers wait for, and whether it is recorded")
 

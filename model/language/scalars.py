@@ -68,7 +68,8 @@ class Scalarlike:
             "a symbolic value has no single truth while the protocol is staged",
             where=here(),
             why="Python's if, and, or, not and in cannot look at every state at once",
-            instead="Write a comparison, and combine with &, |, ~, where(condition, a, b), all_of(...) or any_of(...)",
+            instead="Restrict a step with require(...), choose with where(condition, a, b), combine conditions with "
+            "&, |, ~, all_of(...) and any_of(...)",
         )
 
     def _fixed_with(self, other: object) -> bool:

@@ -289,12 +289,13 @@ def _check_reliances(draft: Draft, known: Known) -> None:
         if relied.domain.covers(low, high):
             continue
         outside = low if low < relied.domain.low else high
-        shown = str(outside) if relied.domain.sort == INT else "none"
+        is_number = relied.domain.sort == INT
+        shown = str(outside) if is_number else "none"
         verb = "is" if low == high else "may be"
         raise ModelError(
             f"{relied.what} {verb} {shown}, which is outside {relied.domain}",
             where=relied.place,
-            instead="Require first what makes it fit",
+            instead="Require first that it is inside" if is_number else "Require is_some of it first",
         )
 
 

@@ -1,0 +1,74 @@
+"""`explain` and `replay`: what can be asked of a stored trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import BOUNDS, FALLS, elsewhere, tidegauge
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
+
+
+@pytest.fixture
+def trace() -> str:
+    tidegauge(*FALLS, "--quiet", "--invariant", "WeakIsr")
+    return "tidegauge-out/published-truncate-to-high-watermark-WeakIsr.json"
+
+
+def test_explain_tells_the_story(trace: str) -> None:
+    ended = tidegauge("explain", trace)
+    assert ended.code == 0
+    assert "WeakIsr is violated in published/truncate-to-high-watermark, in 8 steps." in ended.out
+    assert ended.out in tidegauge(*FALLS, "--invariant", "WeakIsr").out.replace("steps.\n\n", f"steps.\n{BOUNDS}\n\n")
+
+
+def test_explain_tells_parts(trace: str) -> None:
+    ended = tidegauge("explain", trace, "--steps", "8", "--full", "--show", "replicas[B]", "--hide", "*.isr")
+    assert ended.code == 0
+    assert "replicas[B].log" in ended.out
+    assert "replicas[A].leader" not in ended.out
+    assert "(steps 1 to 7 are left out)" in ended.out
+
+
+@pytest.mark.parametrize("steps", ["3..6", "3..", "..6", "3"])
+def test_explain_takes_ranges(steps: str, trace: str) -> None:
+    ended = tidegauge("explain", trace, "--steps", steps)
+    assert ended.code == 0
+    assert "left out" in ended.out
+
+
+@pytest.mark.parametrize("options", [("--steps", "9"), ("--show", "replica"), ("--hide", "nothing")])
+def test_explain_refuses_parts_that_are_not_there(options: tuple[str, str], trace: str) -> None:
+    ended = tidegauge("explain", trace, *options)
+    assert (ended.code, ended.out) == (2, "")
+
+
+def test_replay_confirms(trace: str) -> None:
+    ended = tidegauge("replay", trace)
+    assert ended.code == 0
+    assert "still a counterexample" in ended.unwrapped
+
+
+def test_replay_says_where_the_steps_stop_applying(trace: str) -> None:
+    document = json.loads(Path(trace).read_text(encoding="utf-8"))
+    del document["steps"][2]
+    Path(trace).write_text(json.dumps(document), encoding="utf-8")
+    ended = tidegauge("replay", trace)
+    assert ended.code == 1
+    assert "no longer a counterexample" in ended.unwrapped
+    assert "is not enabled" in ended.unwrapped
+
+
+def test_a_trace_of_another_model_comes_with_a_warning(trace: str) -> None:
+    document = json.loads(Path(trace).read_text(encoding="utf-8"))
+    document["model_hash"] = "0" * 32
+    Path(trace).write_text(json.dumps(document), encoding="utf-8")
+    for command in ("explain", "replay"):
+        ended = tidegauge(command, trace)
+        assert ended.code == 0
+        assert ended.err.startswith("tidegauge: warning: The model has changed")
