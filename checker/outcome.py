@@ -34,6 +34,7 @@ class Explored:
     stopped: str | None
     seconds: float
     steps_taken: dict[str, int] = field(default_factory=dict)  # successors by action
+    single: bool = False  # the whole space is one state, and not merely one orbit
 
     @property
     def was_interrupted(self) -> bool:
@@ -79,6 +80,7 @@ class Outcome:
     witnesses: dict[str, int | None]
     never_enabled: tuple[str, ...]
     phases: dict[str, float] = field(default_factory=dict)  # seconds: staging, proof, compile, search, replay
+    reservations: tuple[str, ...] = ()  # what else was asked for and could not be done, each in a sentence
 
     @property
     def verdict(self) -> Verdict:
@@ -92,12 +94,14 @@ class Outcome:
         found = []
         if not self.explored.complete:
             found.append(f"The search is not complete: {self.explored.stopped}.")
-        elif self.explored.distinct == 1 and self.explored.generated == 0:
+        elif self.explored.single:
             found.append("The state space is a single state: nothing can happen, so nothing was checked.")
+        elif self.explored.generated == 0:
+            found.append("No step can be taken in any of the initial states, so nothing was checked.")
         else:
             missing = [name for name, steps in self.witnesses.items() if steps is None]
             found += [f"The witness {name} was not reached: the model may be vacuous." for name in missing]
-        return tuple(found)
+        return (*found, *self.reservations)
 
     @property
     def exit_code(self) -> int:

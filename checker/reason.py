@@ -2,7 +2,7 @@
 
 The formula is walked from the top: of a conjunction the first false part, of an implication the false consequence, of
 a disjunction (all parts false) as far down as it stays a single path. On the way the values of quantified variables
-are collected: which replica, which offset.
+are collected: which replica, which offset. What the part reads for these values is told with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from model.language.show import show_state
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A variable that the failing part reads, with its value in the violating state."""
+    """A variable that is read where the invariant fails, with its value in the violating state."""
 
     path: str
     value: str
@@ -42,23 +42,24 @@ def reason_for(protocol: Protocol, predicate: Predicate, state: State) -> Reason
     """Why `predicate` is false in `state`. Raises `ValueError` if it is true."""
     if evaluate(predicate.expr, state):
         raise ValueError(f"{predicate.name} holds in this state")
-    bindings, part = _descend(predicate.formula, state)
+    bindings, scope, part = _descend(predicate.formula, state)
     place = part.place or predicate.place
     return Reason(
         bindings=bindings,
         where=_portable(place),
         text=place.source() if place else "",
-        readings=_readings(protocol, part, state),
+        readings=_readings(protocol, scope, state),
     )
 
 
-def _descend(formula: Formula, state: State) -> tuple[tuple[Binding, ...], Formula]:
-    """The bindings met on the way down, and the part where the way ends."""
-    bindings = list(formula.bindings)
+def _descend(formula: Formula, state: State) -> tuple[tuple[Binding, ...], Formula, Formula]:
+    """The bindings met on the way down, the part with the last of them, and the part where the way ends."""
+    bindings, scope = list(formula.bindings), formula
     while (part := _failing_part(formula, state)) is not None:
         formula = part
         bindings += part.bindings
-    return tuple(bindings), formula
+        scope = part if part.bindings else scope
+    return tuple(bindings), scope if bindings else formula, formula
 
 
 def _failing_part(formula: Formula, state: State) -> Formula | None:

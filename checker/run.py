@@ -7,23 +7,23 @@ the whole space was walked.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from checker.cache import NO_CACHE, Cache, user_cache
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
 from checker.trace import Trace, replay, unpermuted
-from model.errors import InternalError, ModelFault
-from model.language.evaluate import apply, enabled, step_text
+from model.errors import InternalError, ModelFault, UsageError
+from model.language.evaluate import apply, enabled, evaluate, step_text
 from model.language.protocol import Predicate, Protocol, State
 
 if TYPE_CHECKING:  # z3, numba and llvmlite are loaded when they are needed, not when this is imported
     from checker.compile.native import NativeProtocol
     from checker.compile.packing import Packing
     from checker.explore.breadth_first import Exploration, Limits, NativeFunctions, Progress
-    from checker.prove.certificate import SymmetryCertificate
+    from checker.prove.certificate import Group, SymmetryCertificate
     from checker.prove.symmetry import SymmetryReport
     from checker.spec import Spec
 
@@ -63,6 +63,9 @@ class Watch:
         """The search has come this far."""
 
 
+NOBODY: Final = Watch()
+
+
 @dataclass(slots=True)
 class _Clock:
     """Seconds spent in each phase."""
@@ -90,23 +93,26 @@ class _Search:
     representative: Callable[[State], State]
 
 
-def check(spec: Spec, options: Options = Options(), watch: Watch = Watch()) -> Outcome:
+def check(spec: Spec, options: Options = Options(), watch: Watch = NOBODY) -> Outcome:
     """Check a spec. Raises `ModelFault` if a reachable step leaves a domain, `InternalError` if the evaluator refutes
     what the search found; limits and Ctrl-C give an outcome that says so."""
     clock = _Clock(watch)
-    cache = user_cache() if options.cache else NO_CACHE
     with clock.phase("staging"):
         protocol = spec.protocol()
-    report = _report(protocol, options, cache, clock)
-    search = _search(protocol, report.certificate if report else None, options, cache, clock)
-    notes = _notes(report, options)
-    if options.symmetry == "audit" and report is not None:
-        notes = (*notes, _audit(search, options, cache, clock))
-    with clock.phase("replaying"):
-        return _outcome(spec, search, report, notes, clock)
+    return _checked(protocol, options, clock, spec.never_enabled)
 
 
-def prove(spec: Spec, options: Options = Options(), watch: Watch = Watch()) -> SymmetryReport:
+def check_protocol(
+    protocol: Protocol, options: Options = Options(), watch: Watch = NOBODY, allowed_idle: Sequence[str] = ()
+) -> Outcome:
+    """Check a protocol that is staged already, with all its invariants; the actions `allowed_idle` may stay disabled.
+    Raises what `check` raises, and `UsageError` for a protocol without invariants."""
+    if not protocol.invariants:
+        raise UsageError(f"{protocol.name} has no invariant, so nothing would be checked")
+    return _checked(protocol, options, _Clock(watch), allowed_idle)
+
+
+def prove(spec: Spec, options: Options = Options(), watch: Watch = NOBODY) -> SymmetryReport:
     """What z3 can prove of a spec's symmetry."""
     from checker.prove.symmetry import prove_symmetry
 
@@ -114,6 +120,17 @@ def prove(spec: Spec, options: Options = Options(), watch: Watch = Watch()) -> S
     protocol = spec.protocol()
     watch.phase("proving symmetry")
     return prove_symmetry(protocol, cache=user_cache() if options.cache else NO_CACHE)
+
+
+def _checked(protocol: Protocol, options: Options, clock: _Clock, allowed_idle: Sequence[str]) -> Outcome:
+    cache = user_cache() if options.cache else NO_CACHE
+    report = _report(protocol, options, cache, clock)
+    search = _search(protocol, report.certificate if report else None, options, cache, clock)
+    audit = None
+    if options.symmetry == "audit" and report is not None:
+        audit = _audit(search, report.certificate.group, options, cache, clock)
+    with clock.phase("replaying"):
+        return _outcome(search, _symmetry_used(report, options, audit), audit, clock, allowed_idle)
 
 
 def _report(protocol: Protocol, options: Options, cache: Cache, clock: _Clock) -> SymmetryReport | None:
@@ -173,19 +190,19 @@ def _limits(options: Options) -> Limits:
 
 
 def _outcome(
-    spec: Spec, search: _Search, report: SymmetryReport | None, notes: tuple[str, ...], clock: _Clock
+    search: _Search, symmetry: SymmetryUsed, audit: _Audit | None, clock: _Clock, allowed_idle: Sequence[str]
 ) -> Outcome:
     found, protocol = search.exploration, search.protocol
     if found.fault is not None:
         raise _fault(search)
-    sightings = dict(zip((*protocol.invariant_names, *protocol.witness_names), found.first, strict=True))
     return Outcome(
         explored=_explored(protocol, found),
-        symmetry=_symmetry_used(report, notes),
+        symmetry=symmetry,
         invariants=tuple(_invariant_outcome(search, predicate) for predicate in protocol.invariants),
-        witnesses={name: seen.depth - 1 if (seen := sightings[name]) else None for name in protocol.witness_names},
-        never_enabled=_never_enabled(spec, protocol, found),
+        witnesses={predicate.name: _steps_to(search, predicate) for predicate in protocol.witnesses},
+        never_enabled=_never_enabled(protocol, found, allowed_idle),
         phases=dict(clock.seconds),
+        reservations=() if audit is None or audit.complete else (audit.text,),
     )
 
 
@@ -198,6 +215,7 @@ def _explored(protocol: Protocol, found: Exploration) -> Explored:
         stopped=STOPPED_IN_WORDS[found.stopped.value] if found.stopped else None,
         seconds=found.seconds,
         steps_taken=_by_action(protocol, found),
+        single=found.distinct == 1 and len(set(protocol.initial)) == 1,
     )
 
 
@@ -208,31 +226,46 @@ def _by_action(protocol: Protocol, found: Exploration) -> dict[str, int]:
     return taken
 
 
-def _never_enabled(spec: Spec, protocol: Protocol, found: Exploration) -> tuple[str, ...]:
+def _never_enabled(protocol: Protocol, found: Exploration, allowed: Sequence[str]) -> tuple[str, ...]:
     """Known only of a complete search; actions without any step at these bounds are not meant."""
     if not found.complete:
         return ()
     taken = _by_action(protocol, found)
     idle = (action.name for action in protocol.actions if action.possible and not taken[action.name])
-    return tuple(name for name in idle if name not in spec.never_enabled)
+    return tuple(name for name in idle if name not in allowed)
 
 
 def _invariant_outcome(search: _Search, predicate: Predicate) -> InvariantOutcome:
-    seen = search.exploration.first[search.protocol.invariants.index(predicate)]
-    if seen is None:
+    trace = _sighted(search, predicate)
+    if trace is None:
         verdict = Verdict.HOLDS if search.exploration.complete else Verdict.INCONCLUSIVE
         return InvariantOutcome(predicate.name, verdict)
-    trace = _trace_to(search, predicate, seen.index)
     if not trace.is_counterexample:
         raise InternalError(f"the search says that {predicate.name} is violated, and the evaluator does not agree")
     return InvariantOutcome(predicate.name, Verdict.VIOLATED, trace)
 
 
+def _steps_to(search: _Search, witness: Predicate) -> int | None:
+    """How many steps it takes to reach a witness."""
+    trace = _sighted(search, witness)
+    if trace is not None and not evaluate(witness.expr, trace.states[-1]):
+        raise InternalError(f"the search says that {witness.name} is reached, and the evaluator does not agree")
+    return None if trace is None else len(trace.steps)
+
+
+def _sighted(search: _Search, predicate: Predicate) -> Trace | None:
+    """A shortest trace to where the search met a predicate first."""
+    protocol = search.protocol
+    seen = search.exploration.first[(*protocol.invariants, *protocol.witnesses).index(predicate)]
+    return None if seen is None else _trace_to(search, predicate, seen.index)
+
+
 def _trace_to(search: _Search, predicate: Predicate, index: int) -> Trace:
     """A shortest trace to a stored state, in the replicas' own names."""
     path = [search.packing.unpack(words) for words, _ in search.exploration.path(index)]
+    steps = unpermuted(search.protocol, path, search.representative)
     start = next(state for state in search.protocol.initial if search.representative(state) == path[0])
-    return replay(search.protocol, predicate, start, unpermuted(search.protocol, path, search.representative))
+    return replay(search.protocol, predicate, start, steps)
 
 
 def _fault(search: _Search) -> ModelFault:
@@ -240,8 +273,7 @@ def _fault(search: _Search) -> ModelFault:
     fault = search.exploration.fault
     assert fault is not None
     protocol = search.protocol
-    predicate = next(iter((*protocol.invariants, *protocol.witnesses)))
-    trace = _trace_to(search, predicate, fault.index)
+    trace = _trace_to(search, protocol.invariants[0], fault.index)
     for step in protocol.steps:
         try:
             if enabled(step, trace.states[-1]):
@@ -253,7 +285,8 @@ def _fault(search: _Search) -> ModelFault:
     raise InternalError("the search met a fault of the model that the evaluator does not know")
 
 
-def _symmetry_used(report: SymmetryReport | None, notes: tuple[str, ...]) -> SymmetryUsed:
+def _symmetry_used(report: SymmetryReport | None, options: Options, audit: _Audit | None) -> SymmetryUsed:
+    notes = (*_notes(report, options), *((audit.text,) if audit is not None and audit.complete else ()))
     if report is None:
         return SymmetryUsed("trivial", 1, proved=False, notes=notes)
     group = report.certificate.group
@@ -268,20 +301,51 @@ def _notes(report: SymmetryReport | None, options: Options) -> tuple[str, ...]:
     return (*(str(refutation) for refutation in report.refutations), *report.unknowns)
 
 
-def _audit(reduced: _Search, options: Options, cache: Cache, clock: _Clock) -> str:
+# The audit
+
+
+@dataclass(frozen=True, slots=True)
+class _Audit:
+    """What came of an audit; one that is not complete casts doubt on the whole check."""
+
+    text: str
+    complete: bool
+
+
+def _audit(reduced: _Search, group: Group, options: Options, cache: Cache, clock: _Clock) -> _Audit:
     """Search again without symmetry, and compare. Raises `InternalError` if anything differs."""
+    if not reduced.exploration.complete:
+        return _Audit("The search was not audited, as it is not complete.", complete=False)
     full = _search(reduced.protocol, None, options, cache, clock)
-    if not (full.exploration.complete and reduced.exploration.complete):
-        return "The audit is not complete: a limit was reached."
+    if full.exploration.stopped is not None:
+        why = STOPPED_IN_WORDS[full.exploration.stopped.value]
+        return _Audit(f"The audit is not complete: {why}.", complete=False)
     with clock.phase("auditing"):
-        store = full.exploration.store
-        states = (full.packing.unpack(store.state(index)) for index in range(len(store)))
-        orbits = {reduced.representative(state) for state in states}
-    same_depths = [seen and seen.depth for seen in full.exploration.first] == [
-        seen and seen.depth for seen in reduced.exploration.first
-    ]
-    if len(orbits) != reduced.exploration.distinct or full.exploration.depth != reduced.exploration.depth:
-        raise InternalError(f"symmetry found {reduced.exploration.distinct} orbits where there are {len(orbits)}")
-    if not same_depths:
+        _compare(reduced, full, group)
+    counts = f"{reduced.exploration.distinct:,} orbits are all of the {full.exploration.distinct:,} states"
+    return _Audit(f"Audited: {counts}; same depths.", complete=True)
+
+
+def _compare(reduced: _Search, full: _Search, group: Group) -> None:
+    """Each state must have its representative in the reduced search, and the orbits of those, which are listed without
+    the engine's help, must be as large as all states together."""
+    from checker.explore.reference import orbit_under
+
+    orbits, orbit = set(_states(reduced)), orbit_under(reduced.protocol, group)
+    if {reduced.representative(state) for state in _states(full)} != orbits:
+        raise InternalError("with and without symmetry the search does not find the same orbits")
+    size = sum(len(orbit(state)) for state in orbits)
+    if size != full.exploration.distinct:
+        raise InternalError(f"the orbits found have {size:,} states, and there are {full.exploration.distinct:,}")
+    if _depths(reduced.exploration) != _depths(full.exploration):
         raise InternalError("with and without symmetry the predicates are met at different depths")
-    return f"Audited: {len(orbits):,} orbits are all of the {full.exploration.distinct:,} states; same depths."
+
+
+def _states(search: _Search) -> Iterator[State]:
+    store = search.exploration.store
+    return (search.packing.unpack(store.state(index)) for index in range(len(store)))
+
+
+def _depths(found: Exploration) -> tuple[int | None, ...]:
+    """Of the whole search, then of each predicate."""
+    return (found.depth, *(seen.depth if seen else None for seen in found.first))

@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model.language.ranges",),
     ("model.language.formula",),
     ("model.language.protocol",),
-    ("model.language.scalars",),
+    ("model.language.scalars", "model.language.sources"),
     ("model.language.composites",),
     ("model.language.quantifiers",),
     ("model.language.staging", "model.language.evaluate"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from command_line import BOUNDS, FALLS, elsewhere, tidegauge
@@ -72,3 +74,39 @@ def test_a_trace_of_another_model_comes_with_a_warning(trace: str) -> None:
         ended = tidegauge(command, trace)
         assert ended.code == 0
         assert ended.err.startswith("tidegauge: warning: The model has changed")
+
+
+# Damaged files
+
+
+def damaged(text: str, random: Random) -> str:
+    """The text of a trace with one thing wrong: cut off, a character changed, or a value replaced by another."""
+    kind = random.randrange(4)
+    if kind == 0:
+        return text[: random.randrange(len(text))]
+    if kind == 1:
+        at = random.randrange(len(text))
+        return text[:at] + random.choice('{}[]",:x0\\\0é') + text[at + 1 :]
+    document = json.loads(text)
+    holder: Any = document
+    while True:
+        key = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        if not holder[key] or not isinstance(holder[key], dict | list) or random.random() < 0.2:
+            break
+        holder = holder[key]
+    if kind == 2:
+        del holder[key]
+    else:
+        holder[key] = random.choice([None, -1, 10**30, 2.5, True, "A", "", [], {}, [[]], {"A": 1}, "published/kip-320"])
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_damaged_traces_get_a_sentence(seed: int, trace: str) -> None:
+    whole, random = Path(trace).read_text(encoding="utf-8"), Random(seed)
+    for _ in range(10):
+        Path(trace).write_text(damaged(whole, random), encoding="utf-8")
+        for command in ("explain", "replay"):
+            ended = tidegauge(command, trace)
+            assert ended.code in (0, 1, 2), ended.err
+            assert ended.code != 2 or len(ended.err.splitlines()) == 1, ended.err

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
-from playground import CLIENT, Client, after, holds, is_enabled, stage
+from playground import CLIENT, SMALL, Client, after, holds, is_enabled, stage, state_with
 
 from model.errors import ModelError
 from model.language import (
+    Bool,
+    Map,
+    Record,
+    Sequence,
     all_of,
     full_set,
     implies,
     none,
     record,
     require,
+    successors,
     where,
 )
+from model.language.show import to_json
 
 
 class TestMaps:
@@ -194,3 +201,50 @@ class TestSequences:
 
         with pytest.raises(ModelError, match="an element of a sequence cannot be assigned to"):
             stage(act)
+
+
+class TestComposites:
+    """Composites in composites, by keys that are variables."""
+
+    LOGS = Map(CLIENT, Record(log=Sequence(SMALL, 2), seen=Map(SMALL, Bool())))
+
+    def test_a_sequence_of_numbers_in_a_map(self) -> None:
+        def act(state: Any) -> None:
+            log = state.logs[state.owner].log
+            require(~log.is_full)
+            log.append(state.number)
+            state.other = log.last
+
+        made = stage(act, extra={"logs": self.LOGS})
+        [(_, reached)] = successors(made, state_with(made, owner="B", number=3))
+        after_it: Any = to_json(made, reached)
+        assert [after_it["logs"][name]["log"] for name in "ABC"] == [[], [3], []]
+        assert after_it["other"] == 3
+
+    def test_a_map_in_a_map(self) -> None:
+        def act(state: Any) -> None:
+            require(state.holder.is_some)
+            entry = state.logs[state.holder]
+            entry.seen[state.number] = True
+            state.flag = state.logs["C"].seen[2]
+
+        made = stage(act, extra={"logs": self.LOGS})
+        for holder, number in itertools.product("ABC", range(4)):
+            [(_, reached)] = successors(made, state_with(made, holder=holder, number=number))
+            after_it: Any = to_json(made, reached)
+            marked = [
+                (name, int(key)) for name in "ABC" for key, mark in after_it["logs"][name]["seen"].items() if mark
+            ]
+            assert marked == [(holder, number)]
+            assert after_it["flag"] == (marked == [("C", 2)])
+        assert not list(successors(made, state_with(made, holder=None)))
+
+    def test_cutting_a_sequence_in_a_map(self) -> None:
+        def act(state: Any) -> None:
+            state.logs[state.owner].log.truncate(1)
+
+        made = stage(act, extra={"logs": self.LOGS})
+        entry = {"log": [3, 2], "seen": dict.fromkeys("0123", False)}
+        [(_, reached)] = successors(made, state_with(made, owner="C", logs=dict.fromkeys("ABC", entry)))
+        after_it: Any = to_json(made, reached)
+        assert [after_it["logs"][name]["log"] for name in "ABC"] == [[3, 2], [3, 2], [3]]

@@ -185,6 +185,20 @@ class TestIdentity:
         hashes = {self.with_step("act", 1), self.with_step("act", 2), self.with_step("other", 1), stage().content_hash}
         assert len(hashes) == 4
 
+    def test_names_of_parameters_count(self) -> None:
+        """Stored traces give arguments by name."""
+
+        def take(state: Any, client: Client) -> None:
+            state.holder = client
+
+        by_one_name = stage(take).content_hash
+
+        def renamed(state: Any, taker: Client) -> None:
+            state.holder = taker
+
+        renamed.__name__ = "take"
+        assert stage(renamed).content_hash != by_one_name
+
     def test_initial_states_and_invariants_count(self) -> None:
         def start(state: Any) -> None:
             state.number = 1

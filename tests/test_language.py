@@ -326,6 +326,12 @@ class TestConditions:
         assert after(act, flag=True, owner="B", holder="A") == {"holder": None, "phase": "busy", "number": 3}
         assert after(act, flag=False, owner="B", holder="A") == {"holder": "B", "number": 1, "late": 2}
 
+    def test_a_choice_between_a_number_and_none(self) -> None:
+        def act(state: Any) -> None:
+            state.late = first([(state.number == 1, 2), (state.number == 2, none)], otherwise=3)
+
+        assert [after(act, number=number, late=0)["late"] for number in range(4)] == [3, 2, None, 3]
+
     def test_a_choice_between_composites(self) -> None:
         def act(state: Any) -> None:
             state.members = where(state.flag, state.guests, empty_set(CLIENT))

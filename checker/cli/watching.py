@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from checker.explore.breadth_first import Progress
     from checker.run import Watch
 
 
 @contextlib.contextmanager
 def watching(quiet: bool) -> Iterator[Watch]:
     """A watch that draws on the error stream."""
-    from checker.explore.breadth_first import Progress
     from checker.report.console import live_progress
     from checker.run import Watch
 

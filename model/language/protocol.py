@@ -301,6 +301,8 @@ class Protocol:
         yield from (f"action {a.name} {[(p.name, str(p.domain)) for p in a.parameters]}" for a in self.actions)
         yield from (f"cell {cell.path}: {cell.domain} {cell.domain.sort}" for cell in self.cells)
         yield from (f"initial {state}" for state in self.initial)
+        for action in self.actions:
+            yield f"action {action.name} {[(p.name, str(p.domain)) for p in action.parameters]}"
         yield from names.values()
         index = {node: position for position, node in enumerate(names)}
         for step in self.steps:

@@ -140,8 +140,9 @@ def _domain_of(*values: object) -> Scalar:
         return options[0] if options else Option(found[0]) if maybe_none else found[0]
     if all(isinstance(value, bool) for value in values):
         return Bool()
-    if all(isinstance(value, int) for value in values):
-        return Range(0, 0)
+    numbers = [value for value in values if value is not none]
+    if numbers and all(isinstance(value, int) and not isinstance(value, bool) for value in numbers):
+        return Range(0, 0) if len(numbers) == len(values) else Option(Range(0, 0))
     raise ModelError("the two alternatives have no common type", where=here(), instead="Give two values of one domain")
 
 
