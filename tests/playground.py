@@ -6,9 +6,13 @@ holds(lambda state: state.queue.is_empty)                         whether a cond
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+import pytest
+
+from model.errors import ModelError
 from model.language import (
     Bool,
     Enum,
@@ -104,3 +108,12 @@ def holds(condition: Function, **values: Any) -> bool:
     """Whether a condition is true in a state."""
     made = stage(invariants=(condition,))
     return bool(evaluate(made.invariants[0].expr, state_with(made, **values)))
+
+
+def told(case: Callable[[], object]) -> str:
+    """The message as people read it, but for the folder and the line; above it that line."""
+    with pytest.raises(ModelError) as raised:
+        case()
+    message = re.sub(r"\S*?(\w+\.py):\d+", r"\1:LINE", str(raised.value))
+    place = raised.value.where
+    return f"{place.source() or place}\n{message}" if place else message

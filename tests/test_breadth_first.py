@@ -353,11 +353,16 @@ class TestInterruption:
     def test_while_the_table_grows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(store, "FIRST_SLOTS", 2**16)
         monkeypatch.setattr(store, "SWEEP", 2**12)
-        growing: list[int] = []
-        move = kernels.move
-        monkeypatch.setattr(kernels, "move", lambda *arguments: growing.append(0) or move(*arguments))
-        found = endless().explored(interrupted=lambda: len(growing) > 5)
-        assert (found.stopped, len(growing)) == (Stopped.INTERRUPTED, 6)
+        sweeps, move = 0, kernels.move
+
+        def counted(*arguments: Any) -> None:
+            nonlocal sweeps
+            sweeps += 1
+            move(*arguments)
+
+        monkeypatch.setattr(kernels, "move", counted)
+        found = endless().explored(interrupted=lambda: sweeps > 5)
+        assert (found.stopped, sweeps) == (Stopped.INTERRUPTED, 6)
         assert found.store.states[:, 0].tolist() == list(range(found.distinct))
 
     def test_while_compiling(self, monkeypatch: pytest.MonkeyPatch) -> None:

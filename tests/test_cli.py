@@ -15,7 +15,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from checker.cache import DIRECTORY_VARIABLE
 
-
 ENGINE = {"llvmlite", "networkx", "numba", "numpy", "rich.progress", "z3"}
 
 

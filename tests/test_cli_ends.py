@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import FALLS, HOLDS, LARGE, driven, elsewhere, started, tidegauge
+from command_line import FALLS, HOLDS, LARGE, SMALL, driven, elsewhere, started, tidegauge
 from source_tree import ROOT
+
+from model.errors import OutputError
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +34,18 @@ def test_a_file_is_no_place_for_traces(tmp_path: Path) -> None:
     ended = tidegauge(*HOLDS, "--output", "file/traces")
     assert (ended.code, ended.out) == (2, "")
     assert "file is not a directory" in ended.err
+
+
+def test_what_was_found_is_reported_even_if_it_cannot_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OutputError("the disk is gone")
+
+    monkeypatch.setattr("checker.trace_file.save", fail)
+    for command in (FALLS, ("compare", "truncate-to-high-watermark", *SMALL)):
+        ended = tidegauge(*command)
+        assert (ended.code, ended.err) == (2, "tidegauge: error: the disk is gone.\n")
+        assert "8 steps" in ended.out
+        assert "tidegauge explain" not in ended.out
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

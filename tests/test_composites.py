@@ -13,8 +13,10 @@ from model.language import (
     Bool,
     Map,
     Record,
+    Scalarset,
     Sequence,
     all_of,
+    empty_set,
     full_set,
     implies,
     none,
@@ -126,6 +128,9 @@ class TestSets:
     def test_both_unions_and_differences(self) -> None:
         assert holds(lambda s: s.members.union(s.guests) == {"A", "B"}, members=["A"], guests=["B", "A"])
         assert holds(lambda s: s.guests.minus(s.members) == {"B"}, members=["A"], guests=["B", "A"])
+        assert holds(lambda s: s.members.union({"C"}).minus({"A"}) == {"C"}, members=["A"])
+        with pytest.raises(ModelError, match="cannot be compared with or assigned to a set of Client"):
+            holds(lambda s: s.members.union(empty_set(Scalarset("Replica", 3))).is_empty)
 
 
 class TestSequences:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 
 import pytest
@@ -109,6 +109,42 @@ def stepping(found: dict[str, Domain], *steps: tuple[list[Expr], dict[int, Expr]
         for number, (guard, values) in enumerate(steps)
     ]
     return Calls(protocol_of(found, made))
+
+
+def all_states(protocol: Protocol) -> list[State]:
+    return list(product(*(cell.domain.codes() for cell in protocol.cells)))
+
+
+def test_words_are_compared_whole_only_where_that_means_the_same() -> None:
+    """Cells coded from another lowest value, contradictions over one cell, sets beside numbers."""
+    found: dict[str, Domain] = {"a": Range(0, 3), "b": Range(1, 4), "c": Range(0, 3), "d": Range(-1, 1), "e": Bool()}
+    a, b, c, d, e = (cell.read() for cell in protocol_of(found).cells)
+    two, three = ex.constant(2), ex.constant(3)
+    truths = [
+        ex.equal(a, b),
+        ex.conjunction([ex.equal(a, b), ex.equal(a, c)]),
+        ex.conjunction([ex.equal(a, c), ex.equal(c, a), e]),
+        ex.conjunction([ex.equal(a, two), ex.equal(a, three)]),
+        ex.disjunction([ex.negate(ex.equal(a, two)), ex.negate(ex.equal(a, three))]),
+        ex.disjunction([ex.negate(ex.equal(a, two)), ex.negate(ex.equal(b, two)), ex.negate(e)]),
+        ex.disjunction([ex.negate(ex.equal(a, c)), ex.equal(d, a), ex.less(d, ex.constant(0))]),
+        ex.negate(ex.disjunction([ex.conjunction([e, ex.equal(b, three)]), ex.equal(d, ex.constant(-1))])),
+    ]
+    calls = Calls(protocol_of(found, witnesses=[predicate(f"P{n}", truth) for n, truth in enumerate(truths)]))
+    for state in all_states(calls.protocol):
+        expected = [evaluate(truth, state) for truth in truths]
+        assert [calls.violated(state) >> bit & 1 for bit in range(len(truths))] == expected
+
+
+def test_cells_are_copied_as_values_not_as_bits() -> None:
+    found: dict[str, Domain] = {"a": Range(0, 3), "b": Range(1, 4), "c": Range(-1, 4), "d": Range(0, 3)}
+    a, b, c, d = (cell.read() for cell in protocol_of(found).cells)
+    fits = [ex.less(b, ex.constant(4)), ex.less(ex.constant(0), c)]
+    calls = stepping(found, ([], {2: b, 0: d, 3: a}), (fits, {0: b, 1: c, 3: a}), ([], {2: ex.choose(fits[0], a, b)}))
+    for state in all_states(calls.protocol):
+        found_here = calls.expand(state)
+        assert isinstance(found_here, list)
+        assert Counter(found_here) == Counter((s.number, after) for s, after in successors(calls.protocol, state))
 
 
 def test_steps_keep_their_numbers_and_their_order() -> None:

@@ -13,10 +13,12 @@ from source_tree import ROOT
 from symmetry_models import elect_lowest, election
 from syrupy.assertion import SnapshotAssertion
 
+from checker.explore.breadth_first import Progress
 from checker.outcome import Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
 from checker.prove.refutation import Renaming
 from checker.prove.symmetry import SymmetryReport, prove_symmetry
 from checker.report.catalogue import catalogue
+from checker.report.console import ProgressLine
 from checker.report.layout import bytes_text, grid, plain, rate_text, seconds_text
 from checker.report.matrix import matrix
 from checker.report.proof import proof_report
@@ -235,6 +237,29 @@ def test_a_list(snapshot: SnapshotAssertion) -> None:
     expect = {"LeaderInIsr": Expectation(), "WeakIsr": Expectation(1)}
     subjects = [Imagined(expect=expect), Imagined("mine", "My rules", features={"truncation": "none"})]
     assert text_of(catalogue(subjects, 80)) == snapshot
+
+
+# Progress
+
+
+def test_progress_tells_phase_size_and_speed() -> None:
+    shown = ProgressLine()
+    shown.spec("published/kip-320")
+    shown.phase("searching")
+    assert shown.parts[0].startswith("published/kip-320: searching, ")
+    shown.progress(Progress(7, 1_234_567, 4_000_000, 300_000, 987_654.0, 312 * 2**20, 1.5))
+    assert shown.parts == (
+        "published/kip-320: searching",
+        "level 7, 1,234,567 stored, 4,000,000 successors",
+        "988,000 a second, frontier 300,000, 312 MiB, 1.50 s",
+    )
+
+
+def test_progress_tells_whether_levels_grow() -> None:
+    shown = ProgressLine()
+    for level, frontier, trend in ((7, 10, ""), (8, 30, "growing"), (8, 5, "growing"), (9, 20, "shrinking")):
+        shown.progress(Progress(level, 100, 200, frontier, 10.0, 2**20, 1.0))
+        assert shown.parts[2].partition("(")[2].partition(")")[0] == trend
 
 
 # Words and numbers

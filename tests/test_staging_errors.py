@@ -1,6 +1,7 @@
-"""What people read when a protocol is not well formed: the line, what is wrong, why, and what to write instead.
+"""What people read when a function of theirs goes wrong: the line, what is wrong, why, and what to write instead.
 
-Every function marked `@mistake` makes one. The messages are in __snapshots__, each under the source line it points at.
+Every function marked `@in_action` or `@in_condition` makes one mistake. The messages are in __snapshots__, each under
+the source line that it points at.
 """
 
 from __future__ import annotations
@@ -11,30 +12,19 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import pytest
-from playground import CLIENT, PHASE, SMALL, Client, Small, stage
+from playground import Client, Small, stage, told
 from syrupy.assertion import SnapshotAssertion
 
 from model.errors import ModelError
 from model.language import (
-    Bool,
-    Enum,
-    Map,
     Option,
     Range,
-    Record,
-    Scalarset,
-    Sequence,
-    Set,
-    action,
     all_of,
     any_of,
     count,
-    empty_set,
     invariant,
     maximum,
     none,
-    protocol,
-    reachable,
     record,
     require,
     where,
@@ -44,7 +34,6 @@ Mistake: TypeAlias = Callable[[Any], object]
 
 IN_ACTIONS: list[Mistake] = []
 IN_CONDITIONS: list[Mistake] = []
-ELSEWHERE: list[Callable[[], object]] = []
 
 
 def in_action(body: Mistake) -> Mistake:
@@ -55,20 +44,6 @@ def in_action(body: Mistake) -> Mistake:
 def in_condition(body: Mistake) -> Mistake:
     IN_CONDITIONS.append(body)
     return body
-
-
-def elsewhere(case: Callable[[], object]) -> Callable[[], object]:
-    ELSEWHERE.append(case)
-    return case
-
-
-def told(case: Callable[[], object]) -> str:
-    """The message as people read it, but for the folder and the line; above it that line."""
-    with pytest.raises(ModelError) as raised:
-        case()
-    message = re.sub(r"\S*?(\w+\.py):\d+", r"\1:LINE", str(raised.value))
-    place = raised.value.where
-    return f"{place.source() or place}\n{message}" if place else message
 
 
 def name_of(case: Any) -> str:
@@ -360,7 +335,7 @@ def part_of_a_computed_value(state: Any) -> None:
 
 @in_action
 def adding_to_a_computed_set(state: Any) -> None:
-    empty_set(CLIENT).add("A")
+    state.members.without("B").add("A")
 
 
 @in_action
@@ -417,255 +392,7 @@ def condition_that_returns_a_number(state: Any) -> Any:
     return state.number
 
 
-# Declarations
-
-
-@elsewhere
-def action_without_a_mark() -> object:
-    def act(state: Any) -> None:
-        state.number = 1
-
-    return protocol("p", variables={"number": SMALL}, actions=[act])  # type: ignore[list-item]  # the mistake
-
-
-@elsewhere
-def invariant_without_a_mark() -> object:
-    def positive(state: Any) -> Any:
-        return state.number > 0
-
-    return protocol("p", variables={"number": SMALL}, actions=[], invariants=[positive])  # type: ignore[list-item]  # same
-
-
-@elsewhere
-def action_among_the_witnesses() -> object:
-    @action
-    def act(state: Any) -> None:
-        state.number = 1
-
-    return protocol("p", variables={"number": SMALL}, actions=[], witnesses=[act])  # type: ignore[list-item]  # same
-
-
-@elsewhere
-def parameter_without_annotation() -> object:
-    def act(state, client):  # type: ignore[no-untyped-def]  # the mistake
-        state.holder = client
-
-    return stage(act)
-
-
-@elsewhere
-def parameter_of_an_unknown_domain() -> object:
-    def act(state: Any, client: Clinet) -> None:  # type: ignore[name-defined]  # noqa: F821  # the mistake
-        state.holder = client
-
-    return stage(act)
-
-
-@elsewhere
-def parameter_of_a_python_type() -> object:
-    @action
-    def act(state: Any, number: int) -> None:
-        state.number = number
-
-    return protocol("p", variables={"number": SMALL}, actions=[act])
-
-
-@elsewhere
-def parameter_with_too_many_values() -> object:
-    def act(state: Any, one: Wide, other: Wide) -> None:
-        state.number = one - other
-
-    return protocol("p", variables={"number": SMALL}, actions=[action(act)], domains={"Wide": Range(0, 299)})
-
-
-Wide: TypeAlias = Any
-
-
-@elsewhere
-def action_without_the_state() -> object:
-    def act() -> None: ...
-
-    return stage(act)
-
-
-@elsewhere
-def invariant_with_a_parameter() -> object:
-    def condition(state: Any, client: Client) -> Any:
-        return state.owner == client
-
-    return stage(invariants=(condition,))
-
-
-@elsewhere
-def missing_mechanism() -> object:
-    def act(state: Any, *, limit: int) -> None:
-        state.number = limit
-
-    return stage(act, mechanisms={"limits": 3})
-
-
-@elsewhere
-def two_actions_of_one_name() -> object:
-    def act(state: Any) -> None:
-        state.number = 1
-
-    return stage(act, act)
-
-
-@elsewhere
-def invariant_and_witness_of_one_name() -> object:
-    def small(state: Any) -> Any:
-        return state.number < 2
-
-    return stage(invariants=(small,), witnesses=[reachable(small)])
-
-
-@elsewhere
-def two_scalarsets_of_one_name() -> object:
-    return protocol("p", variables={"one": CLIENT, "other": Set(Scalarset("Client", 2))}, actions=[])
-
-
-@elsewhere
-def scalarset_and_parameter_of_one_name() -> object:
-    @action
-    def act(state: Any, client: Client) -> None:
-        state.number = 1
-
-    variables = {"one": CLIENT, "number": SMALL}
-    return protocol("p", variables=variables, actions=[act], domains={"Client": Enum("Client", ("A", "B"))})
-
-
-@elsewhere
-def domain_that_is_none() -> object:
-    return protocol("p", variables={"number": int}, actions=[])  # type: ignore[dict-item]  # the mistake
-
-
-@elsewhere
-def domain_that_is_none_inside() -> object:
-    return protocol("p", variables={"table": Map(CLIENT, Record(at=bool))}, actions=[])  # type: ignore[arg-type]  # same
-
-
-@elsewhere
-def key_that_is_no_scalar() -> object:
-    return Map(Set(CLIENT), SMALL)  # type: ignore[arg-type]  # the mistake
-
-
-@elsewhere
-def element_that_is_no_scalar() -> object:
-    return Set(Record(a=SMALL))  # type: ignore[arg-type]  # the mistake
-
-
-@elsewhere
-def empty_range() -> object:
-    return Range(3, 2)
-
-
-@elsewhere
-def empty_scalarset() -> object:
-    return Scalarset("Client", 0)
-
-
-@elsewhere
-def option_of_an_option() -> object:
-    return Option(Option(CLIENT))
-
-
-@elsewhere
-def option_of_a_truth() -> object:
-    return Option(Bool())
-
-
-@elsewhere
-def negative_capacity() -> object:
-    return Sequence(SMALL, -1)
-
-
-@elsewhere
-def label_without_a_number() -> object:
-    return Range(0, 2, label="m")
-
-
-@elsewhere
-def domain_named_like_a_type() -> object:
-    return Enum("int", ("one", "two"))
-
-
-@elsewhere
-def member_named_twice() -> object:
-    return Enum("Phase", ("idle", "idle"))
-
-
-@elsewhere
-def field_with_an_underscore() -> object:
-    return Record(_base=SMALL)
-
-
-@elsewhere
-def initial_value_that_does_not_fit() -> object:
-    def start(state: Any) -> None:
-        state.number = 7
-
-    return stage(initial=start)
-
-
-@elsewhere
-def no_initial_state() -> object:
-    def start(state: Any, small: Small) -> None:
-        require(small > 3)
-
-    return stage(initial=start)
-
-
-@elsewhere
-def unknown_invariant() -> object:
-    def small(state: Any) -> Any:
-        return state.number < 2
-
-    return stage(invariants=(small,)).selecting(["Smal"])
-
-
-# What escapes
-
-
-@elsewhere
-def state_kept_for_another_action() -> object:
-    kept: list[Any] = []
-
-    def keep(state: Any) -> None:
-        kept.append(state)
-
-    def use(state: Any) -> None:
-        state.number = kept[0].number
-
-    return stage(keep, use)
-
-
-@elsewhere
-def state_assigned_to_after_its_action() -> object:
-    kept: list[Any] = []
-
-    def keep(state: Any) -> None:
-        kept.append(state.pair)
-
-    def use(_state: Any) -> None:
-        kept[0].left = 1
-
-    return stage(keep, use)
-
-
-@elsewhere
-def value_of_another_protocol() -> object:
-    kept: list[Any] = []
-
-    def keep(state: Any) -> None:
-        kept.append(state.number)
-
-    @action
-    def use(state: Any) -> None:
-        state.phase = where(kept[0] == 1, state.phase, "idle")
-
-    stage(keep)
-    return protocol("p", variables={"phase": PHASE}, actions=[use])
+# Python's own collections
 
 
 @in_condition
@@ -688,11 +415,6 @@ def dictionary_for_a_map(state: Any) -> None:
     state.table = {"A": 1, "B": 2, "C": 3}
 
 
-@elsewhere
-def require_outside() -> object:
-    return require(True)
-
-
 @pytest.mark.parametrize("body", IN_ACTIONS, ids=name_of)
 def test_mistakes_in_actions(body: Mistake, snapshot: SnapshotAssertion) -> None:
     assert told(lambda: stage(body, extra={"early": Option(Range(1, 3))})) == snapshot
@@ -701,11 +423,6 @@ def test_mistakes_in_actions(body: Mistake, snapshot: SnapshotAssertion) -> None
 @pytest.mark.parametrize("body", IN_CONDITIONS, ids=name_of)
 def test_mistakes_in_conditions(body: Mistake, snapshot: SnapshotAssertion) -> None:
     assert told(lambda: stage(invariants=(body,))) == snapshot
-
-
-@pytest.mark.parametrize("case", ELSEWHERE, ids=name_of)
-def test_other_mistakes(case: Callable[[], object], snapshot: SnapshotAssertion) -> None:
-    assert told(case) == snapshot
 
 
 def test_both_assignments_are_named() -> None:
@@ -752,11 +469,11 @@ def test_nothing_is_left_behind_by_a_mistake() -> None:
         stage(if_on_a_condition)
     with pytest.raises(ModelError, match="works only inside an action"):
         require(True)
-    assert stage(initial_value_free).steps
 
+    def act(state: Any) -> None:
+        state.number = 1
 
-def initial_value_free(state: Any) -> None:
-    state.number = 1
+    assert stage(act).steps
 
 
 def test_invariants_are_named_after_their_functions() -> None:

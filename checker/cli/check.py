@@ -21,7 +21,7 @@ def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, jso
 
     Exit codes: 0 everything holds, 1 an invariant is violated, 3 inconclusive.
     """
-    from checker.cli.emit import emit, require_writable, store_traces
+    from checker.cli.emit import Stored, emit, require_writable
     from checker.cli.settings import chosen_options, chosen_spec
     from checker.cli.watching import watching
     from checker.report.result import result_document
@@ -32,7 +32,9 @@ def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, jso
     require_writable(output, json_file)
     with watching(quiet) as watch:
         outcome = run_check(subject, chosen_options(search), watch)
-    stored = store_traces(subject, outcome, output)
-    document = result_document(subject, outcome, stored)
-    emit(lambda width: summary(subject, outcome, stored, width), document, json_file, quiet)
+    stored = Stored()
+    paths = stored.add(subject, outcome, output)
+    document = result_document(subject, outcome, paths)
+    emit(lambda width: summary(subject, outcome, paths, width), document, json_file, quiet)
+    stored.raise_failure()
     return outcome.exit_code

@@ -23,7 +23,7 @@ def compare(
 
     Exit codes: 0 every cell is conclusive and as its spec expects, 1 a cell is not as expected, 3 inconclusive.
     """
-    from checker.cli.emit import emit, require_writable, store_traces
+    from checker.cli.emit import Stored, emit, require_writable
     from checker.cli.settings import chosen_options, chosen_specs
     from checker.cli.watching import watching
     from checker.compare import compare as run_compare
@@ -35,8 +35,11 @@ def compare(
     require_writable(output, json_file)
     with watching(quiet) as watch:
         rows = run_compare(subjects, chosen_options(search), watch)
-    stored = {row.spec.name: store_traces(row.spec, row.outcome, output) for row in rows.rows}
+    stored = Stored()
+    for row in rows.rows:
+        stored.add(row.spec, row.outcome, output)
     seconds = time.perf_counter() - started
-    document = comparison_document(rows.rows, stored)
-    emit(lambda width: matrix(rows.rows, stored, width, seconds), document, json_file, quiet)
+    document = comparison_document(rows.rows, stored.paths)
+    emit(lambda width: matrix(rows.rows, stored.paths, width, seconds), document, json_file, quiet)
+    stored.raise_failure()
     return rows.exit_code

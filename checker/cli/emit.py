@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,14 +51,35 @@ def emit(report: Report, document: Mapping[str, Any], json_file: str | None, qui
     if json_file == STANDARD_OUTPUT:
         write_document(render(document))
         return
-    console = Console(quiet)
-    console.show(report(console.width))
-    if json_file is not None:
-        write_text(Path(json_file), render(document))
+    try:
+        console = Console(quiet)
+        console.show(() if quiet else report(console.width))
+    finally:
+        if json_file is not None:
+            write_text(Path(json_file), render(document))
 
 
-def store_traces(spec: Spec, outcome: Outcome, folder: Path) -> dict[str, Path]:
-    """Store the trace of every violated invariant; gives the file of each."""
-    from checker.trace_file import save
+@dataclass(slots=True)
+class Stored:
+    """Where traces are, by spec and invariant. `failure` is the first thing that went wrong: it is to be raised once
+    the report is out, so that nobody searches in vain."""
 
-    return {found.name: save(found.trace, spec, folder) for found in outcome.invariants if found.trace}
+    paths: dict[str, dict[str, Path]] = field(default_factory=dict)
+    failure: OutputError | None = None
+
+    def add(self, spec: Spec, outcome: Outcome, folder: Path) -> dict[str, Path]:
+        """Store the trace of every violated invariant, as far as possible; gives the file of each."""
+        from checker.trace_file import save
+
+        paths = self.paths.setdefault(spec.name, {})
+        try:
+            for found in outcome.invariants:
+                if found.trace:
+                    paths[found.name] = save(found.trace, spec, folder)
+        except OutputError as error:
+            self.failure = self.failure or error
+        return paths
+
+    def raise_failure(self) -> None:
+        if self.failure:
+            raise self.failure

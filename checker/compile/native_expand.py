@@ -97,16 +97,12 @@ class _Expand:
     def _write(self, step: Step, count: ir.Value) -> None:
         target = self.builder.mul(count, word(self.packing.words))
         for number, value in enumerate(self.words):
-            updates = [(u.cell, u.value) for u in step.updates if self._changes(u, number)]
+            updates = [(u.cell, u.value) for u in step.updates if self.packing.positions[u.cell].word == number]
             changed = self._changed(value, updates)
             place = self.builder.add(target, word(number))
             self.builder.store(changed, self.builder.gep(self.successors, [place], source_etype=WORD))
         place = self.builder.gep(self.step_ids, [count], source_etype=_STEP_ID)
         self.builder.store(ir.Constant(_STEP_ID, step.number), place)
-
-    def _changes(self, update: Update, number: int) -> bool:
-        position = self.packing.positions[update.cell]
-        return position.word == number and position.bits > 0
 
     # One word of a successor
 

@@ -53,7 +53,7 @@ _ONE: Final = np.uint64(1)
 _WORD: Final = np.uint64(8)
 _HALF: Final = np.uint64(32)
 _INDEX: Final = np.uint64(2**32 - 1)
-_SLOTS: Final = np.uint64(8)
+_SLOTS: Final = np.uint64(8)  # of a line; so also bits of each half of what `_compare` says
 _LINE: Final = np.uint64(64)
 _TAGGED: Final = np.uint64(2**8 - 1)
 # Odd numbers without a pattern: the fractions of the golden ratio, of the square root of 3 and of the square root of 5.
@@ -260,7 +260,7 @@ def _find(table: Any, rows: Any, batch: Any, i: Any, width: Any) -> Any:
             if _equal(rows.words, _row(table.slots[place], width), batch.words, start, width):
                 return place
             tagged &= tagged - _ONE
-        if found != found & _TAGGED:
+        if found >> _SLOTS != _EMPTY:
             return line * _SLOTS + _lowest(found >> _SLOTS)
         line = _next_line(table, line)
 

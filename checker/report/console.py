@@ -121,6 +121,7 @@ class ProgressLine:
         self._spec = ""
         self._phase = "starting"
         self._progress: SearchProgress | None = None
+        self._peaks = (0, 0)  # most states to expand that were seen of the level before, and of this one
 
     def spec(self, name: str) -> None:
         """It is about this spec now."""
@@ -129,9 +130,12 @@ class ProgressLine:
     def phase(self, name: str) -> None:
         """A new phase begins."""
         self._phase, self._progress, self._started = name, None, time.monotonic()
+        self._peaks = (0, 0)
 
     def progress(self, progress: SearchProgress) -> None:
         """The search has come as far as this."""
+        if self._progress is None or self._progress.level != progress.level:
+            self._peaks = (self._peaks[1], progress.frontier)
         self._progress = progress
 
     @property
@@ -140,7 +144,9 @@ class ProgressLine:
         found, phase = self._progress, f"{self._spec}{self._phase}"
         if found is None:
             return (f"{phase}, {seconds_text(time.monotonic() - self._started)}",)
-        speed = f"{rate_text(found.rate)} a second, frontier {found.frontier:,}"
+        before, now = self._peaks
+        trend = f" ({'growing' if now > before else 'shrinking'})" if before else ""
+        speed = f"{rate_text(found.rate)} a second, frontier {found.frontier:,}{trend}"
         return (
             phase,
             f"level {found.level}, {found.distinct:,} stored, {found.generated:,} successors",

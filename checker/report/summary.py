@@ -150,24 +150,22 @@ def _story(subject: Subject, outcome: Outcome, stored: Mapping[str, Path], width
     together = [trace for trace in traces if same_story(trace, traces[0])]
     yield BLANK
     yield from tell(together, subject.name, telling=Telling(width))
-    if stored:
-        yield BLANK
-        yield from _files(traces, together, stored)
+    others = [trace for trace in traces if trace not in together]
+    yield from _files([trace for trace in traces if trace.predicate.name in stored], others, stored)
 
 
-def _files(traces: Sequence[Trace], told: Sequence[Trace], stored: Mapping[str, Path]) -> Iterator[Line]:
-    """Where the traces are, and what to do with them next. Commands and paths stay on one line, to be copied."""
-    rows = [[plain(str(stored[t.predicate.name])), faint(f"{steps_text(len(t.steps))}")] for t in traces]
+def _files(traces: Sequence[Trace], others: Sequence[Trace], stored: Mapping[str, Path]) -> Iterator[Line]:
+    """Where the traces are, and what to do with them next: hear the `others`, or else more of what was told. Commands
+    and paths stay on one line, to be copied."""
+    if not traces:
+        return
+    paths = {trace.predicate.name: stored[trace.predicate.name] for trace in traces}
+    yield BLANK
     yield line("Stored:", Style.HEADING)
-    yield from grid(rows)
+    yield from grid([[plain(str(paths[t.predicate.name])), faint(steps_text(len(t.steps)))] for t in traces])
     yield line("Next:", Style.HEADING)
-    others = [trace for trace in traces if trace not in told]
-    for trace in others:
-        yield line(f"  tidegauge explain {_quoted(stored[trace.predicate.name])}")
-    if not others:
-        yield line(f"  tidegauge explain --full {_quoted(stored[told[0].predicate.name])}")
-
-
-def _quoted(path: Path) -> str:
-    """As a shell wants it."""
-    return shlex.quote(str(path))
+    untold = [paths[trace.predicate.name] for trace in others if trace.predicate.name in paths]
+    for path in untold:
+        yield line(f"  tidegauge explain {shlex.quote(str(path))}")
+    if not untold:
+        yield line(f"  tidegauge explain --full {shlex.quote(str(next(iter(paths.values()))))}")

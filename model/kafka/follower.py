@@ -6,9 +6,8 @@ from typing import Any
 
 from model.kafka import epoch_cache as caches
 from model.kafka import stories
-from model.kafka.epoch_cache import UNDEFINED
 from model.kafka.mechanisms import Brokers, EpochCache, FetchFencing, Positions, Synchrony, TruncationFencing
-from model.kafka.policy import Policy
+from model.kafka.policy import FetchCheck, Policy
 from model.kafka.state import Epoch, Replica, ReplicaState, State, follows, presumes_leadership
 from model.kafka.truncation import Truncation, diverges
 from model.language import action, declares, minimum, none, require, where
@@ -169,7 +168,7 @@ def fetch_record_if_matching(
     truncation_policy: Policy,
 ) -> None:
     """As `fetch_record`, but the leader first compares the follower's last epoch with its own cache."""
-    require(~_diverges(state, follower, leader, truncation_policy))
+    require(_checked(state, follower, leader, truncation_policy).served)
     state.replicas[follower].truncating = False
     fetch_record.function(
         state, follower, leader, fetch_fencing=fetch_fencing, positions=positions, epoch_cache=epoch_cache
@@ -187,7 +186,7 @@ def fetch_nothing_if_matching(
     truncation_policy: Policy,
 ) -> None:
     """As `fetch_nothing`, with the same comparison."""
-    require(~_diverges(state, follower, leader, truncation_policy))
+    require(_checked(state, follower, leader, truncation_policy).served)
     state.replicas[follower].truncating = False
     fetch_nothing.function(state, follower, leader, fetch_fencing=fetch_fencing, positions=positions)
 
@@ -198,18 +197,16 @@ def fetch_diverging(
 ) -> None:
     """The answer is a diverging epoch instead of records: the follower cuts, and fetches again."""
     _fetches(state, follower, leader, fetch_fencing)
-    require(_diverges(state, follower, leader, truncation_policy))
+    require(_checked(state, follower, leader, truncation_policy).diverging)
     replica = state.replicas[follower]
     _truncate(replica, truncation_policy.round(replica, state.replicas[leader]).offset)
 
 
-def _diverges(state: State, follower: Replica, leader: Replica, policy: Policy) -> Any:
-    """The epoch that the leader knows is older than the one asked about, or ends before the offset asked for."""
+def _checked(state: State, follower: Replica, leader: Replica, policy: Policy) -> FetchCheck:
+    """The leader's comparison of the follower's last epoch and log end with its own cache."""
     replica, source = state.replicas[follower], state.replicas[leader]
-    last = policy.asked(replica.epoch_cache)
-    answer = policy.answer(source.epoch_cache, source.log.length, last)
-    known = (last != UNDEFINED) & (answer.end_offset != UNDEFINED)
-    return known & ((answer.epoch < last) | (answer.end_offset < replica.log.length))
+    last_epoch = policy.asked(replica.epoch_cache)
+    return policy.fetch_check(source.epoch_cache, source.log.length, last_epoch, replica.log.length)
 
 
 def _asks(state: State, follower: Replica, leader: Replica) -> None:

@@ -12,8 +12,9 @@ from typing import Any, Final
 from model.errors import ModelError, Place
 from model.kafka.epoch_cache import NOT_KNOWN, UNDEFINED, EpochEnd
 from model.kafka.state import ReplicaState
-from model.language import MapValue, where
+from model.language import MapValue, all_of, any_of, where
 from model.language.places import raised_at
+from model.language.scalars import as_truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,15 @@ class Cut:
 def either_cut(condition: Any, then: Cut, otherwise: Cut) -> Cut:
     """`where` for cuts."""
     return Cut(where(condition, then.offset, otherwise.offset), where(condition, then.finished, otherwise.finished))
+
+
+@dataclass(frozen=True, slots=True)
+class FetchCheck:
+    """What a leader makes of a fetch that carries its last epoch: it serves it, or answers that the logs diverge. If
+    neither, the fetch is out of range."""
+
+    served: Any
+    diverging: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,15 @@ class Policy:
         epoch = self.asked(follower.epoch_cache)
         answer = self.answer(leader.epoch_cache, leader.log.length, epoch)
         return self.cut(follower.epoch_cache, follower.log.length, follower.high_watermark, answer)
+
+    def fetch_check(self, cache: MapValue, log_end: Any, last_epoch: Any, fetch_offset: Any) -> FetchCheck:
+        """The leader's comparison since Kafka 2.7: the logs diverge if the epoch it knows is older than the one asked
+        about, or ends before the offset asked for."""
+        answer = self.answer(cache, log_end, last_epoch)
+        known = (answer.epoch != UNDEFINED) & (answer.end_offset != UNDEFINED)
+        apart = (answer.epoch < last_epoch) | (answer.end_offset < fetch_offset)
+        asked = last_epoch != UNDEFINED
+        return FetchCheck(served=any_of(~as_truth(asked), known & ~apart), diverging=all_of(asked, known, apart))
 
     def without_answer(self, follower: ReplicaState) -> Cut:
         """What a follower does that has nothing to ask about."""

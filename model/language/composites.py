@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from model.errors import ModelError, nearest
 from model.language import expr as ex
-from model.language.domains import Domain, Leaf, Map, Range, Record, Scalar, Sequence, Set, leaves, slot_domain
+from model.language.domains import Domain, Leaf, Map, Path, Range, Record, Scalar, Sequence, Set, leaves, slot_domain
 from model.language.expr import Expr
 from model.language.formula import Binding, Formula, Shape
 from model.language.places import here
@@ -166,13 +166,15 @@ class SetValue(Composite):
         index = lift(item, self._domain.element)
         return self._with(lambda code, flag: ex.conjunction((flag, ex.negate(self._is(index, code)))))
 
-    def union(self, other: SetValue) -> SetValue:
-        others = dict(other._flags())
-        return self._with(lambda code, flag: ex.disjunction((flag, others[code])))
+    def union(self, other: object) -> SetValue:
+        """Everything in this set or the other."""
+        pairs = zip(load(self), lift_composite(other, self._domain), strict=True)
+        return SetValue(self._domain, Computed(tuple(ex.disjunction(pair) for pair in pairs)), 0)
 
-    def minus(self, other: SetValue) -> SetValue:
-        others = dict(other._flags())
-        return self._with(lambda code, flag: ex.conjunction((flag, ex.negate(others[code]))))
+    def minus(self, other: object) -> SetValue:
+        """Everything in this set but not in the other."""
+        pairs = zip(load(self), lift_composite(other, self._domain), strict=True)
+        return SetValue(self._domain, Computed(tuple(ex.conjunction((a, ex.negate(b))) for a, b in pairs)), 0)
 
     def just(self, item: object) -> SetValue:
         """The set whose one and only member is `item`."""
@@ -400,8 +402,8 @@ def _same_shape(value: Composite, domain: Domain) -> tuple[Expr, ...]:
     return load(value)
 
 
-def _shape(domain: Domain) -> list[tuple[str, str]]:
-    return [(str(leaf.path), leaf.domain.sort) for leaf in leaves_of(domain)]
+def _shape(domain: Domain) -> list[tuple[Path, str]]:
+    return [(leaf.path, leaf.domain.sort) for leaf in leaves_of(domain)]
 
 
 def _lift_record(value: Mapping[Any, object], fields: Mapping[str, Domain]) -> tuple[Expr, ...]:
