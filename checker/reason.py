@@ -8,7 +8,6 @@ are collected: which replica, which offset. What the part reads for these values
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import assert_never
 
 from model.errors import Place
@@ -43,10 +42,10 @@ def reason_for(protocol: Protocol, predicate: Predicate, state: State) -> Reason
     if evaluate(predicate.expr, state):
         raise ValueError(f"{predicate.name} holds in this state")
     bindings, scope, part = _descend(predicate.formula, state)
-    place = part.place or predicate.place
+    place = _readable(scope, part, predicate.place)
     return Reason(
         bindings=bindings,
-        where=_portable(place),
+        where=place.portable if place else "",
         text=place.source() if place else "",
         readings=_readings(protocol, scope, state),
     )
@@ -60,6 +59,13 @@ def _descend(formula: Formula, state: State) -> tuple[tuple[Binding, ...], Formu
         bindings += part.bindings
         scope = part if part.bindings else scope
     return tuple(bindings), scope if bindings else formula, formula
+
+
+def _readable(scope: Formula, part: Formula, start: Place | None) -> Place | None:
+    """The line of the part if it stands in the invariant's own file, else that of the scope: a line of a helper speaks
+    of names that no reader has met."""
+    is_own = part.place and start and part.place.file == start.file
+    return part.place if is_own else scope.place or start
 
 
 def _failing_part(formula: Formula, state: State) -> Formula | None:
@@ -87,12 +93,3 @@ def _unit(protocol: Protocol, number: int) -> str:
     units = [path for path, _ in show_state(protocol, protocol.initial[0])]
     path = str(protocol.cells[number].path)
     return max((unit for unit in units if path == unit or path.startswith((f"{unit}[", f"{unit}."))), key=len)
-
-
-def _portable(place: Place | None) -> str:
-    """A place that reads the same on every machine: the path from the package's folder on."""
-    if place is None:
-        return ""
-    parts = Path(place.file).parts
-    start = next((i for i, part in enumerate(parts) if part == "model"), len(parts) - 1)
-    return f"{'/'.join(parts[start:])}:{place.line}"

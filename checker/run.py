@@ -21,7 +21,7 @@ from model.language.protocol import Predicate, Protocol, State
 
 if TYPE_CHECKING:  # z3, numba and llvmlite are loaded when they are needed, not when this is imported
     from checker.compile.native import NativeProtocol
-    from checker.compile.packing import Packing
+    from checker.compile.packing import Packing, Words
     from checker.explore.breadth_first import Exploration, Limits, NativeFunctions, Progress
     from checker.prove.certificate import Group, SymmetryCertificate
     from checker.prove.symmetry import SymmetryReport
@@ -90,7 +90,11 @@ class _Search:
     protocol: Protocol
     packing: Packing
     exploration: Exploration
-    representative: Callable[[State], State]
+    packed_representative: Callable[[Words], Words]
+
+    def representative(self, state: State) -> State:
+        """The state that was stored for the orbit of this one."""
+        return self.packing.unpack(self.packed_representative(self.packing.pack(state)))
 
 
 def check(spec: Spec, options: Options = Options(), watch: Watch = NOBODY) -> Outcome:
@@ -164,7 +168,7 @@ def _search(
             limits=_limits(options),
             progress=clock.watch.progress,
         )
-    return _Search(protocol, packing, exploration, representative_of(native, packing))
+    return _Search(protocol, packing, exploration, representative_of(native))
 
 
 def _functions(protocol: Protocol, native: NativeProtocol) -> NativeFunctions:
@@ -331,19 +335,18 @@ def _compare(reduced: _Search, full: _Search, group: Group) -> None:
     the engine's help, must be as large as all states together."""
     from checker.explore.reference import orbit_under
 
-    orbits, orbit = set(_states(reduced)), orbit_under(reduced.protocol, group)
-    if {reduced.representative(state) for state in _states(full)} != orbits:
+    orbits, orbit = set(_packed_states(reduced)), orbit_under(reduced.protocol, group)
+    if set(map(reduced.packed_representative, _packed_states(full))) != orbits:
         raise InternalError("with and without symmetry the search does not find the same orbits")
-    size = sum(len(orbit(state)) for state in orbits)
+    size = sum(len(orbit(reduced.packing.unpack(state))) for state in orbits)
     if size != full.exploration.distinct:
         raise InternalError(f"the orbits found have {size:,} states, and there are {full.exploration.distinct:,}")
     if _depths(reduced.exploration) != _depths(full.exploration):
         raise InternalError("with and without symmetry the predicates are met at different depths")
 
 
-def _states(search: _Search) -> Iterator[State]:
-    store = search.exploration.store
-    return (search.packing.unpack(store.state(index)) for index in range(len(store)))
+def _packed_states(search: _Search) -> Iterator[Words]:
+    return map(search.exploration.store.state, range(len(search.exploration.store)))
 
 
 def _depths(found: Exploration) -> tuple[int | None, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from checker.reason import Reason, reason_for
-from model.errors import InternalError, TraceError
+from model.errors import InternalError, StaleTraceError
 from model.language.evaluate import apply, enabled, evaluate, step_text, successors
 from model.language.protocol import Predicate, Protocol, State, Step
 from model.language.show import sentence
@@ -53,13 +53,13 @@ def model_hash(protocol: Protocol, invariant: str) -> str:
 
 
 def replay(protocol: Protocol, predicate: Predicate, initial: State, steps: Sequence[Step]) -> Trace:
-    """Take the steps one by one from an initial state. Raises `TraceError` at the first that does not apply."""
+    """Take the steps one by one from an initial state. Raises `StaleTraceError` at the first that does not apply."""
     if initial not in protocol.initial:
-        raise TraceError("the trace does not start in an initial state of the model")
+        raise StaleTraceError("the trace does not start in an initial state of the model")
     states = [initial]
     for position, step in enumerate(steps, start=1):
         if not enabled(step, states[-1]):
-            raise TraceError(f"step {position}, {step_text(protocol, step)}, is not enabled in the state before it")
+            raise StaleTraceError(f"step {position}, {step_text(protocol, step)}, is not enabled in the state before it")
         states.append(apply(protocol, step, states[-1]))
     return Trace(protocol, predicate, tuple(steps), tuple(states))
 

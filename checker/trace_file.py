@@ -15,7 +15,7 @@ from typing import Any
 from checker.files import write_text
 from checker.spec import Spec, spec_for_trace
 from checker.trace import Trace, replay
-from model.errors import Place, TidegaugeError, TraceError, nearest
+from model.errors import ModelFault, Place, StaleTraceError, TidegaugeError, TraceError, nearest
 from model.language.protocol import Predicate, Protocol, State, Step
 from model.language.show import from_json, to_json
 
@@ -83,7 +83,8 @@ def load(path: Path) -> StoredTrace:
     try:
         return _replayed(document)
     except TidegaugeError as error:
-        raise TraceError(error.what, where=Place(str(path), 0), why=error.why, instead=error.instead) from error
+        kind = StaleTraceError if isinstance(error, StaleTraceError | ModelFault) else TraceError
+        raise kind(error.what, where=Place(str(path), 0), why=error.why, instead=error.instead) from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def _replayed(document: dict[str, Any]) -> StoredTrace:
     trace = replay(protocol, predicate, states[0], steps)
     warning = _compared(document, trace, states)
     if not trace.is_counterexample:
-        raise TraceError(f"the steps still apply, but {predicate.name} holds at their end in today's model")
+        raise StaleTraceError(f"the steps still apply, but {predicate.name} holds at their end in today's model")
     return StoredTrace(trace, spec, warning)
 
 
@@ -134,7 +135,7 @@ def _predicate(protocol: Protocol, name: Any) -> Predicate:
     for invariant in protocol.invariants:
         if invariant.name == name:
             return invariant
-    raise TraceError(f"there is no invariant {name!r}", instead=nearest(str(name), protocol.invariant_names))
+    raise StaleTraceError(f"there is no invariant {name!r}", instead=nearest(str(name), protocol.invariant_names))
 
 
 def _list(document: dict[str, Any], key: str) -> list[Any]:
@@ -152,7 +153,7 @@ def _states(protocol: Protocol, items: Any) -> list[State]:
         try:
             found.append(from_json(protocol, data))
         except ValueError as error:
-            raise TraceError(f"state {position} does not fit today's model: {error}") from error
+            raise StaleTraceError(f"state {position} does not fit today's model: {error}") from error
     return found
 
 
@@ -163,14 +164,14 @@ def _step(protocol: Protocol, position: int, item: Any) -> Step:
     action = protocol.action_named.get(item["action"]) if isinstance(item["action"], str) else None
     if action is None:
         known = nearest(str(item["action"]), protocol.action_named)
-        raise TraceError(f"step {position} takes an action {item['action']!r} that today's model lacks", instead=known)
+        raise StaleTraceError(f"step {position} takes an action {item['action']!r} that today's model lacks", instead=known)
     if set(item["parameters"]) != {parameter.name for parameter in action.parameters}:
-        raise TraceError(f"step {position}: {action.name} has other parameters today")
+        raise StaleTraceError(f"step {position}: {action.name} has other parameters today")
     try:
         arguments = tuple(p.domain.code_of(item["parameters"][p.name]) for p in action.parameters)
     except ValueError as error:
-        raise TraceError(f"step {position}: {error}") from error
+        raise StaleTraceError(f"step {position}: {error}") from error
     number = protocol.step_numbers.get((action.name, arguments))
     if number is None:
-        raise TraceError(f"step {position}: {action.name} is impossible with these parameters in today's model")
+        raise StaleTraceError(f"step {position}: {action.name} is impossible with these parameters in today's model")
     return protocol.steps[number]

@@ -23,6 +23,13 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
+    @property
+    def portable(self) -> str:
+        """The place as it reads on every machine: the file's path from the folder of its package on."""
+        parts = Path(self.file).parts
+        packages = [index for index, part in enumerate(parts) if part in ("model", "checker", "tests")]
+        return f"{'/'.join(parts[packages[-1] if packages else -1 :])}:{self.line}"
+
     def source(self) -> str:
         """The text of that line, stripped; empty when the file cannot be read any more."""
         try:
@@ -59,7 +66,11 @@ class SpecError(TidegaugeError):
 
 
 class TraceError(TidegaugeError):
-    """A stored trace that cannot be read, or whose steps do not apply to today's model."""
+    """A stored trace that cannot be read."""
+
+
+class StaleTraceError(TraceError):
+    """A well-formed trace of which today's model no longer takes the steps, or breaks the promise at their end."""
 
 
 class ModelError(TidegaugeError):

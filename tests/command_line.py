@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Ended:
 def elsewhere(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder of its own, 80 columns wide, without colours, with a cache that only tests use."""
     monkeypatch.chdir(folder)
+    monkeypatch.setattr("checker.report.console.HEARTBEAT_SECONDS", 3_600)  # however slow the machine is
     for name, value in {"COLUMNS": "80", "NO_COLOR": "1", DIRECTORY_VARIABLE: str(cache)}.items():
         monkeypatch.setenv(name, value)
 
@@ -67,8 +69,14 @@ def driven(change: str, *arguments: str) -> Ended:
         f"sys.argv = {['tidegauge', *arguments]!r}\nfrom checker.cli import main\nmain()"
     )
     command = [sys.executable, "-c", code]
-    ended = subprocess.run(command, env=_environment(), capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(command, env=_environment(), capture_output=True, text=True, timeout=300)
     return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+
+def without_progress(errors: str) -> str:
+    """What a process of its own wrote on the error stream but for the lines that say how far it is."""
+    phases = "starting|staging|proving symmetry|compiling|searching|replaying|auditing"
+    return re.sub(rf"(?m)^tidegauge: (\S+: )?({phases})[,;] .*\n", "", errors)
 
 
 def _environment() -> dict[str, str]:

@@ -125,7 +125,19 @@ class TestSets:
         assert after(act, members=["A"], owner="A") == {"members": ["C"]}
         assert after(act, members=["A"], owner="C") == {}
 
-    def test_both_unions_and_differences(self) -> None:
+    def test_only_what_can_be_a_member_is_added(self) -> None:
+        def unguarded(state: Any) -> None:
+            state.members.add(state.holder)
+
+        def guarded(state: Any) -> None:
+            require(state.holder.is_some)
+            state.members.add(state.holder)
+
+        assert after(guarded, holder="B") == {"members": ["B"]}
+        with pytest.raises(ModelError, match="what is added here may be none, which is outside Client"):
+            stage(unguarded)
+
+    def test_unions_and_differences(self) -> None:
         assert holds(lambda s: s.members.union(s.guests) == {"A", "B"}, members=["A"], guests=["B", "A"])
         assert holds(lambda s: s.guests.minus(s.members) == {"B"}, members=["A"], guests=["B", "A"])
         assert holds(lambda s: s.members.union({"C"}).minus({"A"}) == {"C"}, members=["A"])

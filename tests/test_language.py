@@ -225,7 +225,7 @@ class TestFaults:
             state.owner = state.holder
 
         assert after(act, holder="B") == {"owner": "B"}
-        with pytest.raises(ModelFault, match=r"act\(\) assigns -1 to owner"):
+        with pytest.raises(ModelFault, match=r"act\(\) assigns none to owner"):
             after(act, holder=None)
 
     def test_truncating_to_less_than_nothing(self) -> None:

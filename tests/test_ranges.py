@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from playground import stage
@@ -222,6 +222,7 @@ def test_no_value_leaves_its_span_where_the_guard_holds(data: st.DataObject) -> 
                 assert low <= evaluate(expr, state) <= high, expr
 
 
+@settings(max_examples=200)
 @given(st.lists(recipes(BOOL), max_size=3), recipes(INT))
 def test_spans_are_right_in_every_state(guard: list[Recipe], recipe: Recipe) -> None:
     conjuncts, expr = [part.expr() for part in guard], recipe.expr()
@@ -243,6 +244,12 @@ def test_spans_are_right_in_every_state(guard: list[Recipe], recipe: Recipe) -> 
         ([ex.negate(ex.disjunction([FLAG, ex.less(X, ex.constant(2))]))], X, (2, 3)),
         ([ex.less(ex.add(X, ex.constant(1)), ex.constant(3))], X, (0, 1)),
         ([ex.less(X, ex.constant(1)), ex.less(ex.constant(1), X)], X, (2, 0)),
+        ([ex.negate(ex.conjunction([FLAG, ex.less(X, ex.constant(2))]))], X, (0, 3)),
+        ([ex.disjunction([FLAG, ex.less(X, ex.constant(2))])], X, (0, 3)),
+        ([], ex.choose(ex.conjunction([FLAG, ex.less(X, ex.constant(2))]), X, ex.constant(0)), (0, 1)),
+        ([], ex.choose(ex.conjunction([FLAG, ex.less(X, ex.constant(2))]), ex.constant(0), X), (0, 3)),
+        ([FLAG], ex.choose(FLAG, X, Y), (0, 3)),
+        ([ex.negate(FLAG)], ex.choose(FLAG, X, Y), (-2, 2)),
         ([], ex.choose(ex.less(X, ex.constant(3)), ex.add(X, ex.constant(1)), X), (1, 3)),
         ([ex.less(X, ex.constant(2))], ex.choose(ex.less(X, ex.constant(2)), X, Y), (0, 1)),
     ],

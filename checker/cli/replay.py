@@ -21,15 +21,12 @@ def replay(trace: Path) -> int:
     from checker.report.console import Console, warn
     from checker.report.replayed import confirmed, refused
     from checker.trace_file import load
-    from model.errors import TidegaugeError, TraceError
+    from model.errors import StaleTraceError
 
     console = Console()
     try:
         stored = load(trace)
-    except TraceError as error:
-        # An error with another one behind it comes from the model; without, from the file.
-        if not isinstance(error.__cause__, TidegaugeError):
-            raise
+    except StaleTraceError as error:
         console.show(refused(trace, error, console.width))
         return NO_LONGER
     if stored.warning:

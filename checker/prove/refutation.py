@@ -173,7 +173,7 @@ class Refutation:
         if self.hidden:
             lines.append(f"  ({self.hidden} more that are the same in both)")
         if self.place is not None:
-            lines.append(f"  {self.place}: {self.place.source()}".removesuffix(": "))
+            lines.append(f"  {self.place.portable}: {self.place.source()}".removesuffix(": "))
         return "\n".join(lines)
 
     def _table(self) -> Iterator[str]:

@@ -75,7 +75,7 @@ def eligible_at(min_insync: int) -> Callable[[State, SetValue], None]:
     def store(state: State, isr: SetValue) -> None:
         left = state.quorum.isr.minus(isr)
         kept = state.quorum.eligible.union(left).minus(isr)
-        state.quorum.eligible = where(isr.size >= min_insync, kept.minus(kept), kept)
+        state.quorum.eligible = where(isr.size >= min_insync, set(), kept)
         state.quorum.isr = isr
 
     return store

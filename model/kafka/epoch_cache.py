@@ -125,9 +125,9 @@ def truncated(cache: MapValue, log_end: Any) -> MapValue:
 def of_log(cache: MapValue, log: Any) -> MapValue:
     """What a scan of the log finds: for each epoch the offset of its first record."""
 
-    def entry(epoch: Number, start: Any) -> Any:
+    def entry(epoch: Number, _start: Any) -> Any:
         first_record = ((log.has(offset) & (log[offset].epoch == epoch), offset) for offset in log.offsets)
-        return first(first_record, otherwise=where(True, none, start))
+        return first(first_record, otherwise=none)
 
     return cache.mapped(entry)
 

@@ -181,6 +181,8 @@ class SetValue(Composite):
         return empty_set(self._domain.element).including(item)
 
     def add(self, item: object) -> None:
+        element = self._domain.element
+        self._source.rely_on(lift(item, element), element, "what is added here")
         self._assign(self._domain, 0, self.including(item))
 
     def remove(self, item: object) -> None:

@@ -71,6 +71,11 @@ class Scalar:
         return f"{self.low}..{self.high}"
 
 
+def shown_outside(domain: Scalar, code: int) -> str:
+    """How a reader sees a code that is not in the domain: where members have names, it can only be none."""
+    return str(code) if domain.sort == INT else "none"
+
+
 def _require_nonempty(domain: Scalar) -> None:
     if domain.size < 1:
         raise ModelError(f"the domain {domain} is empty", instead="A range needs low <= high, other domains a member")

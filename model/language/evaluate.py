@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import TypeAlias, assert_never
 
 from model.errors import ModelFault
+from model.language.domains import shown_outside
 from model.language.expr import Expr, Op
 from model.language.protocol import Protocol, State, Step
 
@@ -81,8 +82,9 @@ def apply(protocol: Protocol, step: Step, state: State, memo: Memo | None = None
         value = evaluate(update.value, state, memo)
         cell = protocol.cells[update.cell]
         if not cell.domain.low <= value <= cell.domain.high:
+            shown = shown_outside(cell.domain, value)
             raise ModelFault(
-                f"{step_text(protocol, step)} assigns {value} to {cell.path}, which ranges over {cell.domain}",
+                f"{step_text(protocol, step)} assigns {shown} to {cell.path}, which ranges over {cell.domain}",
                 where=update.place,
                 instead="Widen the domain, or require the condition under which the value fits",
             )

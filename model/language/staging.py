@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar, cast, overload
 from model.errors import ModelError, Place, nearest
 from model.language import expr as ex
 from model.language.composites import Composite, RecordValue, Source, leaves_of, view
-from model.language.domains import INT, Domain, Leaf, Record, Scalar
+from model.language.domains import INT, Domain, Leaf, Record, Scalar, shown_outside
 from model.language.expr import Expr
 from model.language.formula import Formula
 from model.language.places import here, raised_at
@@ -278,7 +278,7 @@ def _update(draft: Draft, number: int, leaf: Leaf, known: Known) -> Update:
         return Update(number, value, place, proved=True)
     low, high = span(value, known)
     if low <= high and (high < leaf.domain.low or leaf.domain.high < low):
-        shown = str(low) if low == high else f"{low}..{high}"
+        shown = shown_outside(leaf.domain, low) if low == high else f"{low}..{high}"
         raise ModelError(f"{shown} is assigned to {leaf.path}, which ranges over {leaf.domain}", where=place)
     return Update(number, value, place, leaf.domain.covers(low, high))
 
@@ -289,13 +289,11 @@ def _check_reliances(draft: Draft, known: Known) -> None:
         if relied.domain.covers(low, high):
             continue
         outside = low if low < relied.domain.low else high
-        is_number = relied.domain.sort == INT
-        shown = str(outside) if is_number else "none"
         verb = "is" if low == high else "may be"
         raise ModelError(
-            f"{relied.what} {verb} {shown}, which is outside {relied.domain}",
+            f"{relied.what} {verb} {shown_outside(relied.domain, outside)}, which is outside {relied.domain}",
             where=relied.place,
-            instead="Require first that it is inside" if is_number else "Require is_some of it first",
+            instead="Require first that it is inside" if relied.domain.sort == INT else "Require is_some of it first",
         )
 
 
