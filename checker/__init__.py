@@ -1,0 +1,1 @@
+"""What is done with a protocol: compiled, proved symmetric, explored, told."""

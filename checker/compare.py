@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from checker.outcome import Outcome
 from checker.report.subject import surprise
-from checker.run import Options, Watch, check
+from checker.run import DEFAULTS, NOBODY, Options, Watch, check
 from checker.spec import Spec
 
 
@@ -39,7 +39,7 @@ class Comparison:
         return 3 if inconclusive else 0
 
 
-def compare(specs: Sequence[Spec], options: Options = Options(), watch: Watch = Watch()) -> Comparison:
+def compare(specs: Sequence[Spec], options: Options = DEFAULTS, watch: Watch = NOBODY) -> Comparison:
     """Check every spec at its quick bounds, if it has any. Ctrl-C ends the comparison after the spec under way."""
     rows: list[Row] = []
     for spec in specs:

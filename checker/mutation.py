@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checker.outcome import Outcome, Verdict
-from checker.run import Options, Watch, check_protocol
+from checker.run import DEFAULTS, NOBODY, Options, Watch, check_protocol
 from checker.spec import Spec
 from model.errors import ModelFault, Place
 from model.language import expr as ex
@@ -121,7 +121,7 @@ def _weakened(part: Expr, mutant: Mutant) -> Expr:
 
 
 def mutate(
-    specs: Sequence[Spec], options: Options = Options(), watch: Watch = Watch(), told: Callable[[Fate], None] = print
+    specs: Sequence[Spec], options: Options = DEFAULTS, watch: Watch = NOBODY, told: Callable[[Fate], None] = print
 ) -> tuple[Fate, ...]:
     """The fate of every mutant of every spec's protocol; equal mutants of several specs are one."""
     protocols = [(spec, spec.protocol()) for spec in specs]

@@ -13,6 +13,8 @@ from checker.trace import Trace
 
 
 class Verdict(enum.Enum):
+    """What may be said of an invariant, or of a whole check."""
+
     HOLDS = "holds"
     VIOLATED = "violated"
     INCONCLUSIVE = "inconclusive"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from model.errors import Place
-
 from model.language.evaluate import evaluate
 from model.language.expr import cells_read
 from model.language.formula import Binding, Formula, Shape

@@ -50,6 +50,9 @@ class Options:
     cache: bool = True
 
 
+DEFAULTS: Final = Options()
+
+
 class Watch:
     """Told what is going on. This one does not care; the console draws it."""
 
@@ -97,7 +100,7 @@ class _Search:
         return self.packing.unpack(self.packed_representative(self.packing.pack(state)))
 
 
-def check(spec: Spec, options: Options = Options(), watch: Watch = NOBODY) -> Outcome:
+def check(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Outcome:
     """Check a spec. Raises `ModelFault` if a reachable step leaves a domain, `InternalError` if the evaluator refutes
     what the search found; limits and Ctrl-C give an outcome that says so."""
     clock = _Clock(watch)
@@ -107,7 +110,7 @@ def check(spec: Spec, options: Options = Options(), watch: Watch = NOBODY) -> Ou
 
 
 def check_protocol(
-    protocol: Protocol, options: Options = Options(), watch: Watch = NOBODY, allowed_idle: Sequence[str] = ()
+    protocol: Protocol, options: Options = DEFAULTS, watch: Watch = NOBODY, allowed_idle: Sequence[str] = ()
 ) -> Outcome:
     """Check a protocol that is staged already, with all its invariants; the actions `allowed_idle` may stay disabled.
     Raises what `check` raises, and `UsageError` for a protocol without invariants."""
@@ -116,7 +119,7 @@ def check_protocol(
     return _checked(protocol, options, _Clock(watch), allowed_idle)
 
 
-def prove(spec: Spec, options: Options = Options(), watch: Watch = NOBODY) -> SymmetryReport:
+def prove(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> SymmetryReport:
     """What z3 can prove of a spec's symmetry."""
     from checker.prove.symmetry import prove_symmetry
 

@@ -59,7 +59,8 @@ def replay(protocol: Protocol, predicate: Predicate, initial: State, steps: Sequ
     states = [initial]
     for position, step in enumerate(steps, start=1):
         if not enabled(step, states[-1]):
-            raise StaleTraceError(f"step {position}, {step_text(protocol, step)}, is not enabled in the state before it")
+            name = step_text(protocol, step)
+            raise StaleTraceError(f"step {position}, {name}, is not enabled in the state before it")
         states.append(apply(protocol, step, states[-1]))
     return Trace(protocol, predicate, tuple(steps), tuple(states))
 

@@ -164,7 +164,8 @@ def _step(protocol: Protocol, position: int, item: Any) -> Step:
     action = protocol.action_named.get(item["action"]) if isinstance(item["action"], str) else None
     if action is None:
         known = nearest(str(item["action"]), protocol.action_named)
-        raise StaleTraceError(f"step {position} takes an action {item['action']!r} that today's model lacks", instead=known)
+        what = f"step {position} takes an action {item['action']!r} that today's model lacks"
+        raise StaleTraceError(what, instead=known)
     if set(item["parameters"]) != {parameter.name for parameter in action.parameters}:
         raise StaleTraceError(f"step {position}: {action.name} has other parameters today")
     try:

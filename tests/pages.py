@@ -32,6 +32,7 @@ CONSOLE: Final = re.compile(
 LINK: Final = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING: Final = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
 FENCED: Final = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+IN_CODE: Final = re.compile(r"`[^`\n]+`")
 
 
 class Page:
@@ -129,8 +130,8 @@ def stable(text: str) -> str:
 
 
 def links(text: str) -> Iterator[str]:
-    """What the links of a page lead to, those in examples excepted."""
-    yield from (found["target"] for found in LINK.finditer(FENCED.sub("", text)))
+    """What the links of a page lead to; code has none."""
+    yield from (found["target"] for found in LINK.finditer(IN_CODE.sub("", FENCED.sub("", text))))
 
 
 def anchors(text: str) -> set[str]:

@@ -59,7 +59,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.prove.equivariance",),
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),
-    ("checker.compare", "checker.gate", "checker.vacuity"),
+    ("checker.compare", "checker.gate", "checker.mutation"),
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 

@@ -163,6 +163,29 @@ def test_steps_keep_their_numbers_and_their_order() -> None:
     assert calls.expand((2, 2)) == []
 
 
+@compiled
+@given(st.lists(st.sets(st.integers(0, 6), max_size=4), min_size=1, max_size=12))
+def test_guards_that_share_conjuncts(guards: list[set[int]]) -> None:
+    """Tests of shared conjuncts stand above the steps that need them, dear ones below cheap ones."""
+    found: dict[str, Domain] = {"x": Range(0, 2), "y": Range(0, 2), "z": Range(0, 2)}
+    x, y, z = (cell.read() for cell in protocol_of(found).cells)
+    dear = ex.add(ex.multiply(ex.add(x, y), ex.subtract(z, y)), ex.multiply(ex.subtract(x, z), ex.add(y, z)))
+    conjuncts = [
+        ex.equal(x, ex.constant(1)),
+        ex.negate(ex.equal(y, ex.constant(0))),
+        ex.less(y, z),
+        ex.equal(x, z),
+        ex.disjunction([ex.equal(z, ex.constant(2)), ex.less(x, y)]),
+        ex.less(dear, ex.constant(2)),
+        ex.negate(ex.equal(dear, ex.multiply(dear, x))),
+    ]
+    calls = stepping(found, *(([conjuncts[index] for index in sorted(guard)], {0: z, 2: x}) for guard in guards))
+    for state in all_states(calls.protocol):
+        found_here = calls.expand(state)
+        assert isinstance(found_here, list)
+        assert Counter(found_here) == Counter((s.number, after) for s, after in successors(calls.protocol, state))
+
+
 def test_an_assignment_outside_the_domain_is_a_fault_of_the_enabled_step_only() -> None:
     (x,) = (cell.read() for cell in protocol_of({"x": Range(-1, 2)}).cells)
     more, less = ex.add(x, ex.constant(1)), ex.subtract(x, ex.constant(1))

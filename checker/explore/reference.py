@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from checker.prove.certificate import Group
 from checker.trace import Trace, replay, unpermuted
-from model.language.evaluate import evaluate, successors
+from model.language.evaluate import Memo, evaluate, successors
 from model.language.protocol import Permutation, Predicate, Protocol, State, Step
 
 
@@ -110,8 +110,9 @@ def _kept(found: Found, reached: State, origin: tuple[State, Step] | None) -> li
 
 def predicates_met(protocol: Protocol, state: State) -> list[str]:
     """The invariants that are false in a state, then the witnesses that are true in it."""
-    broken = [invariant.name for invariant in protocol.invariants if not evaluate(invariant.expr, state)]
-    return broken + [witness.name for witness in protocol.witnesses if evaluate(witness.expr, state)]
+    memo: Memo = {}
+    broken = [invariant.name for invariant in protocol.invariants if not evaluate(invariant.expr, state, memo)]
+    return broken + [witness.name for witness in protocol.witnesses if evaluate(witness.expr, state, memo)]
 
 
 # Symmetry, by trying everything

@@ -21,7 +21,7 @@ UNDEFINED: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class EpochEnd:
-    """An answer to OffsetsForLeaderEpoch: an epoch, and the offset just past its last record. Either may be UNDEFINED."""
+    """An answer to OffsetsForLeaderEpoch: an epoch, and the offset past its last record. Either may be UNDEFINED."""
 
     epoch: Any
     end_offset: Any

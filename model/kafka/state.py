@@ -21,7 +21,6 @@ from model.language import (
     Scalarset,
     Sequence,
     Set,
-    SetValue,
     declares,
 )
 from model.language import SequenceValue as Log

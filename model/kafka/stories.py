@@ -95,7 +95,8 @@ def _set(state: Any) -> str:
 
 def controller_elects_unclean(before: Any, after: Any, replica: str) -> str:
     epoch = after.quorum.leader_epoch
-    return f"No member of the ISR works, and the controller elects {replica} leader of epoch {epoch} all the same (unclean)."
+    told = f"the controller elects {replica}, which is none, leader of epoch {epoch}"
+    return f"No member of the ISR works, and {told} (unclean election)."
 
 
 def controller_elects_eligible(before: Any, after: Any, replica: str) -> str:
@@ -117,14 +118,14 @@ def ask_and_truncate(before: Any, after: Any, follower: str, leader: str) -> str
 
 def fetch_record(before: Any, after: Any, follower: str, leader: str) -> str:
     replica = after.replicas[follower]
-    offset, watermark = len(replica.log) - 1, replica.high_watermark
-    return f"{follower} fetches {replica.log[-1].id} at offset {offset} from {leader}, and learns high watermark {watermark}."
+    fetched = f"{replica.log[-1].id} at offset {len(replica.log) - 1}"
+    return f"{follower} fetches {fetched} from {leader}, and learns high watermark {replica.high_watermark}."
 
 
 def fetch_nothing(before: Any, after: Any, follower: str, leader: str) -> str:
     replica = after.replicas[follower]
-    end, watermark = len(replica.log), replica.high_watermark
-    return f"{follower} fetches at {leader}'s log end {end}: {leader} learns its position, it learns high watermark {watermark}."
+    end, learns = len(replica.log), f"{follower} learns high watermark {replica.high_watermark}"
+    return f"{follower} fetches from {leader} at log end {end}: {leader} now knows that it has come so far, {learns}."
 
 
 def fetch_out_of_range(before: Any, after: Any, follower: str, leader: str) -> str:

@@ -16,7 +16,7 @@ LARGEST_BOUND: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large: all are counts. `epochs` is the number of leader epochs (0, 1, …), `records` the number of records that
+    """How large: all are counts. `epochs` is the number of leader epochs (0, 1, …), `records` how many records
     producers may write, `log_size` how many of them one log can hold, `crashes` how often a broker may go down,
     `min_insync` is min.insync.replicas."""
 

@@ -12,10 +12,10 @@ from model.kafka.policy import Cut
 from model.language import MapValue
 
 
-def asked(own_cache: MapValue) -> int:  # noqa: ARG001
+def asked(own_cache: MapValue) -> int:
     """Nothing is asked."""
     return UNDEFINED
 
 
-def cut(own_cache: MapValue, log_end: Any, high_watermark: Any, answer: EpochEnd) -> Cut:  # noqa: ARG001
+def cut(own_cache: MapValue, log_end: Any, high_watermark: Any, answer: EpochEnd) -> Cut:
     return Cut(high_watermark, finished=True)

@@ -18,6 +18,6 @@ def answer(cache: MapValue, log_end: Any, epoch: Any) -> EpochEnd:
     return end_offset_for_kip_101(cache, log_end, epoch)
 
 
-def cut(own_cache: MapValue, log_end: Any, high_watermark: Any, answer: EpochEnd) -> Cut:  # noqa: ARG001
+def cut(own_cache: MapValue, log_end: Any, high_watermark: Any, answer: EpochEnd) -> Cut:
     at_answer = Cut(minimum(answer.end_offset, log_end), finished=True)
     return either_cut(answer.end_offset == UNDEFINED, Cut(high_watermark, finished=True), at_answer)
