@@ -13,6 +13,7 @@ from typing import Any, Final
 from model.kafka import epoch_cache, stories
 from model.kafka.controller import decide
 from model.kafka.mechanisms import Brokers, Checkpoint, Membership, Recovery
+from model.kafka.positions import forget_followers
 from model.kafka.state import Epoch, Offset, Replica, ReplicaState, State, is_true_leader
 from model.language import action, declares, minimum, none, require, where
 
@@ -136,14 +137,6 @@ def forget_view(own: ReplicaState) -> None:
     own.isr = set()
     own.truncating = False
     forget_followers(own)
-
-
-def forget_followers(own: ReplicaState) -> None:
-    """What a leader remembers of its followers in one epoch."""
-    own.epoch_start = 0
-    own.positions = own.positions.mapped(lambda _follower, _position: none)
-    if declares(own, "pending"):
-        own.pending = none
 
 
 # Coming back

@@ -8,9 +8,10 @@ from model.kafka import epoch_cache as caches
 from model.kafka import stories
 from model.kafka.mechanisms import Brokers, EpochCache, FetchFencing, Positions, Synchrony, TruncationFencing
 from model.kafka.policy import FetchCheck, Policy
+from model.kafka.positions import forget_followers
 from model.kafka.state import Epoch, Replica, ReplicaState, State, follows, presumes_leadership
 from model.kafka.truncation import Truncation, diverges
-from model.language import action, declares, minimum, none, require, where
+from model.language import action, declares, minimum, require, where
 
 
 @action(tells=stories.become_follower)
@@ -81,10 +82,7 @@ def follow(
     _truncate(replica, where(silent, at_once.offset, replica.log.length))
     replica.truncating = where(silent, False, True)
     _adopt(state, follower, leader, epoch)
-    replica.epoch_start = 0
-    replica.positions = replica.positions.mapped(lambda _follower, _position: none)
-    if declares(replica, "pending"):
-        replica.pending = none
+    forget_followers(replica)
 
 
 @action(tells=stories.ask_and_truncate)

@@ -10,18 +10,37 @@ from typing import Any, Final
 
 from model.kafka.mechanisms import Positions
 from model.kafka.state import Replica, ReplicaState, State
-from model.language import none
+from model.language import declares, none
 
 
 def start_epoch(leader: ReplicaState) -> None:
     """Positions of an earlier epoch say nothing about this one; and this epoch starts here, for as long as it lives."""
-    leader.positions = leader.positions.mapped(lambda _follower, _position: none)
+    _forget_positions(leader)
+    _forget_request(leader)
     leader.epoch_start = leader.log.length
 
 
 def keep_positions(leader: ReplicaState) -> None:
     """A mutation: what followers had fetched in an earlier epoch still counts."""
+    _forget_request(leader)
     leader.epoch_start = leader.log.length
+
+
+def forget_followers(own: ReplicaState) -> None:
+    """Whoever leads no more, or is down, remembers nothing of its followers."""
+    _forget_positions(own)
+    _forget_request(own)
+    own.epoch_start = 0
+
+
+def _forget_positions(own: ReplicaState) -> None:
+    own.positions = own.positions.mapped(lambda _follower, _position: none)
+
+
+def _forget_request(own: ReplicaState) -> None:
+    """An AlterPartition request of an earlier epoch will be refused."""
+    if declares(own, "pending"):
+        own.pending = none
 
 
 def fetched(state: State, leader: Replica, follower: Replica) -> None:
