@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from checker.cache import NO_CACHE, Cache, user_cache
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
 from checker.trace import Trace, replay, unpermuted
 from model.errors import InternalError, ModelFault, UsageError
+from model.kafka.policy import told
 from model.language.evaluate import apply, enabled, evaluate, step_text
 from model.language.protocol import Predicate, Protocol, State
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:  # z3, numba and llvmlite are loaded when they are needed, not
     from checker.prove.symmetry import SymmetryReport
     from checker.spec import Spec
 
+SHARE_OF_MEMORY: Final = 0.85
 STOPPED_IN_WORDS = {
     "max-states": "the limit on stored states was reached",
     "time-limit": "the time limit was reached",
@@ -106,7 +109,10 @@ def check(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Out
     clock = _Clock(watch)
     with clock.phase("staging"):
         protocol = spec.protocol()
-    return _checked(protocol, options, clock, spec.never_enabled)
+    try:
+        return _checked(protocol, options, clock, spec.never_enabled)
+    except ModelFault as fault:
+        raise told(fault, spec.variant.truncation) from fault
 
 
 def check_protocol(
@@ -190,7 +196,20 @@ def _functions(protocol: Protocol, native: NativeProtocol) -> NativeFunctions:
 def _limits(options: Options) -> Limits:
     from checker.explore.breadth_first import Limits
 
-    return Limits(options.max_states, options.time_limit, options.memory_limit)
+    return Limits(options.max_states, options.time_limit, options.memory_limit or _most_memory())
+
+
+def _most_memory() -> int | None:
+    """Without a limit of the user's: most of what the machine can give, so that a search too large ends with a word
+    instead of being killed. None where the system does not tell."""
+    from checker.explore.breadth_first import resident_memory
+
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        available = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
+    return resident_memory() + round(available * SHARE_OF_MEMORY)
 
 
 # Reading what the search found
@@ -287,7 +306,7 @@ def _fault(search: _Search) -> ModelFault:
                 apply(protocol, step, trace.states[-1])
         except ModelFault as error:
             steps = [step_text(protocol, taken) for taken in (*trace.steps, step)]
-            error.why = f"It happens after {len(steps)} steps: {', '.join(steps)}"
+            error.why = f"It happens after {len(steps)} step{'s' * (len(steps) != 1)}: {', '.join(steps)}"
             return error
     raise InternalError("the search met a fault of the model that the evaluator does not know")
 

@@ -25,6 +25,7 @@ from checker.spec_table import Table, shown
 from checker.vocabulary import vocabulary
 from model.errors import Place, SpecError, TraceError, UsageError, nearest
 from model.kafka import NAMED_VARIANTS, Bounds, Variant, kafka
+from model.kafka.policy_file import SUFFIX as OWN_POLICY
 from model.kafka.variant import named_variant
 from model.language.protocol import Protocol
 
@@ -34,7 +35,10 @@ KEYS: Final = (
 )
 HOLDS: Final = "holds"
 VIOLATED: Final = "violated"
-OWN_POLICY: Final = ".py"  # how a rule ends that is a file of the user's own
+TRUNCATION: Final = "truncation"  # the feature whose rule may be a file of the user's own
+
+#: Large enough for a truncation policy to be called: there is a follower, and an epoch for it to adopt.
+REHEARSAL: Final = Bounds(replicas=2, log_size=1, records=1, epochs=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Spec:
 
     `features` are the rules in which the spec differs from the variant it names. `expect` and `counts` are what the
     file says of its own variant, features and bounds; `is_as_written` is false once any of these is changed, and then
-    nothing is expected. `quick` are smaller bounds for overviews.
+    nothing is expected. `quick` are smaller bounds for overviews. `policy_folder` is where a truncation policy of the
+    user's own is, which `features` name as the spec does.
     """
 
     name: str
@@ -90,6 +95,7 @@ class Spec:
     counts: ExpectedCounts | None
     is_as_written: bool = True
     document: Document = field(default=Document(""), repr=False, compare=False)
+    policy_folder: Path = Path()
 
     @property
     def path(self) -> Path | None:
@@ -102,13 +108,24 @@ class Spec:
         return self.document.files
 
     @property
+    def policy(self) -> Path | None:
+        """The file of a truncation policy of the user's own; none if the policy is a shipped one."""
+        rule = self.features.get(TRUNCATION, "")
+        return self.policy_folder / rule if rule.endswith(OWN_POLICY) else None
+
+    @property
     def variant(self) -> Variant:
-        """The named variant with the spec's features."""
+        """The named variant with the spec's features, and the user's own policy as a path that can be opened."""
+        variant, policy = self._as_named, self.policy
+        return variant if policy is None else variant.changed({TRUNCATION: str(policy)})
+
+    @property
+    def _as_named(self) -> Variant:
         return named_variant(self.variant_name).changed(dict(self.features))
 
     def all_features(self) -> dict[str, str]:
-        """Every feature with its rule, changed or not."""
-        return asdict(self.variant)
+        """Every feature with its rule, changed or not. The user's own policy is named as the spec names it."""
+        return asdict(self._as_named)
 
     def all_bounds(self) -> dict[str, int]:
         return asdict(self.bounds)
@@ -151,10 +168,9 @@ class Spec:
         Other bounds or features make another model, of which nothing is expected. Other invariants leave what is
         expected of the remaining ones, and all counts but that of the orbits, as invariants can break a symmetry.
         """
-        variant = self._changed_variant(features or {})
-        changed_bounds = self._changed_bounds(bounds or {}, variant)
-        spec = replace(self, features=_differences(variant, self.variant_name), bounds=changed_bounds)
-        if (variant, spec.bounds) != (self.variant, self.bounds):
+        spec = self._with_features(features or {})
+        spec = replace(spec, bounds=self._changed_bounds(bounds or {}, spec.variant))
+        if (spec.variant, spec.bounds) != (self.variant, self.bounds):
             spec = replace(spec, expect={}, counts=None, is_as_written=False)
         return spec._selecting(self.invariants if invariants is None else invariants)
 
@@ -178,11 +194,21 @@ class Spec:
         # A bound that was of use until a feature changed goes back to where it does no harm.
         return replace(bounds, **{name: getattr(Bounds(), name) for name in variant.unused_bounds})
 
-    def _changed_variant(self, changes: Mapping[str, str]) -> Variant:
+    def _with_features(self, changes: Mapping[str, str]) -> Spec:
         for name in changes:
             if name in self.all_bounds():
                 raise UsageError(f"{name} is a bound, not a feature", instead=f"Write {_option(name)} {changes[name]}")
-        return self.variant.changed(dict(changes))
+        features = _differences(self._as_named.changed(dict(changes)), self.variant_name)
+        if TRUNCATION not in changes:
+            return replace(self, features=features)
+        return replace(self, features=features, policy_folder=Path())._rehearsed()
+
+    def _rehearsed(self) -> Spec:
+        """Itself, once a policy of the user's own has been staged where that is cheap: its mistakes are told before any
+        search."""
+        if self.policy is not None:
+            kafka(self.variant, REHEARSAL)
+        return self
 
     def _selecting(self, invariants: Sequence[str]) -> Spec:
         """With these invariants, and with what is known about the spec's (perhaps changed) variant."""
@@ -232,7 +258,8 @@ def load_spec(spec: str | Path) -> Spec:
         expect=_expectations(top, invariants, known.invariants),
         counts=_counts(top),
         document=document,
-    )
+        policy_folder=_policy_folder(top),
+    )._rehearsed()
 
 
 def load_shipped() -> tuple[Spec, ...]:
@@ -241,15 +268,35 @@ def load_shipped() -> tuple[Spec, ...]:
     return tuple(sorted(map(load_spec, shipped_specs()), key=lambda spec: order.index(spec.variant_name)))
 
 
-def spec_for_trace(document: Mapping[str, Any]) -> Spec:
+def spec_for_trace(document: Mapping[str, Any], policy: Path | None = None) -> Spec:
     """The spec that a stored trace tells of; its file need not exist any more. Reads the keys `spec`, `variant`,
-    `features` and `bounds`. Raises `TraceError` for wrong types, `UsageError` for names that today's model lacks."""
+    `features` and `bounds`. `policy` is the file of a truncation policy of the user's own, which must be named if the
+    trace tells of one: no trace has code run by itself. Raises `TraceError` for wrong types and a policy too many or
+    too few, `UsageError` for names that today's model lacks."""
     name, variant_name = document.get("spec"), document.get("variant")
     if not isinstance(name, str) or not isinstance(variant_name, str):
         raise TraceError("spec and variant are not both names")
     blank = Spec(name, "", "", "", variant_name, {}, Bounds(), None, (), (), (), {}, None, False, Document(name))
     everything = vocabulary(blank.variant).invariants
-    return blank.changed(_mapping(document, "bounds"), _mapping(document, "features"), everything)
+    features = _with_policy(_mapping(document, "features"), policy)
+    return blank.changed(_mapping(document, "bounds"), features, everything)
+
+
+def _with_policy(features: dict[str, str], policy: Path | None) -> dict[str, str]:
+    """The features of a trace with the file of its own policy, as it is named now."""
+    rule = features.get(TRUNCATION)
+    is_own = isinstance(rule, str) and rule.endswith(OWN_POLICY)
+    if policy is None and is_own:
+        raise TraceError(
+            f"the trace is of a model with a truncation policy of somebody's own, {rule}",
+            why="That is code, and a trace alone has no code run",
+            instead="Name the file: --policy path/to/policy.py",
+        )
+    if policy is not None and not is_own:
+        raise TraceError(f"the truncation policy of the trace is {rule!r}, not a file", instead="Leave out --policy")
+    if policy is not None and policy.suffix != OWN_POLICY:
+        raise TraceError(f"{str(policy)!r} is no Python file", instead=f"A policy's name ends in {OWN_POLICY}")
+    return features if policy is None else {**features, TRUNCATION: str(policy)}
 
 
 def _mapping(document: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -277,21 +324,27 @@ def _variant(top: Table, name: str) -> Variant:
         if not isinstance(rule, str):
             raise table.error(f"the feature {shown(feature)} is {shown(rule)}", feature, instead="Give a string")
     try:
-        return named_variant(name).changed({key: _from_here(table, key) for key in table.values})
+        return named_variant(name).changed(table.values)
     except UsageError as error:
         raise table.error(error.what, *_blamed(table, error.what), why=error.why, instead=error.instead) from error
 
 
-def _from_here(table: Table, feature: str) -> str:
-    """The rule; a file of the user's own is looked for beside the spec that names it."""
-    rule = str(table.values[feature])
-    where = table.document.place(*table.path, feature)
-    return str(Path(where.file).parent / rule) if where and rule.endswith(OWN_POLICY) else rule
+def _policy_folder(top: Table) -> Path:
+    """A policy of the user's own is beside the spec that names it. Raises `SpecError` if there is none."""
+    table = top.table("features")
+    rule = str(table.values.get(TRUNCATION, "")) if table else ""
+    if table is None or not rule.endswith(OWN_POLICY):
+        return Path()
+    where = table.document.place(*table.path, TRUNCATION)
+    folder = Path(where.file).parent if where else Path()
+    if not (folder / rule).exists():
+        raise table.error(f"there is no file {shown(rule)} beside this spec", TRUNCATION)
+    return folder
 
 
 def _blamed(table: Table, what: str) -> list[str]:
     """The key that a message is about: it is named there, or its rule is."""
-    words = re.findall(r"[\w-]+", what)
+    words = re.findall(r"[\w./-]+", what)
     by_name = [key for key in table.values if key in words]
     by_rule = [key for key, rule in table.values.items() if rule in words]
     return (by_name or by_rule)[:1]

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import Field, asdict, fields, replace
 from typing import Any, Final, TypeAlias
 
-from checker.spec import HOLDS, KEYS, LEAST_COUNT, OWN_POLICY, VIOLATED
+from checker.spec import HOLDS, KEYS, LEAST_COUNT, VIOLATED
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS
 from checker.vocabulary import Vocabulary, vocabulary
 from model.errors import ModelError, UsageError
 from model.kafka import NAMED_VARIANTS, Bounds, Variant
+from model.kafka.policy_file import SUFFIX
 from model.kafka.variant import LARGEST_BOUND
 
 Schema: TypeAlias = dict[str, Any]
@@ -121,7 +122,7 @@ def _features() -> dict[str, Schema]:
 def _feature(rule: Field[Any]) -> Schema:
     doc = rule.metadata["doc"]
     choices = {"enum": list(rule.metadata["choices"])}
-    own = {"type": "string", "pattern": f"{re.escape(OWN_POLICY)}$"}
+    own = {"type": "string", "pattern": f"{re.escape(SUFFIX)}$"}
     allowed = {"anyOf": [choices, own]} if rule.name == "truncation" else choices
     return {**allowed, "default": rule.default, "description": f"{doc[:1].upper()}{doc[1:]}."}
 

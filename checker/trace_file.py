@@ -15,7 +15,7 @@ from typing import Any
 from checker.files import write_text
 from checker.spec import Spec, spec_for_trace
 from checker.trace import Trace, replay
-from model.errors import ModelFault, Place, StaleTraceError, TidegaugeError, TraceError, nearest
+from model.errors import ModelError, ModelFault, Place, StaleTraceError, TidegaugeError, TraceError, nearest
 from model.language.protocol import Predicate, Protocol, State, Step
 from model.language.show import from_json, to_json
 
@@ -77,12 +77,16 @@ def save(trace: Trace, spec: Spec, directory: Path) -> Path:
     return path
 
 
-def load(path: Path) -> StoredTrace:
-    """Read a trace and replay it. Raises `TraceError` with the file's name for whatever does not fit."""
+def load(path: Path, policy: Path | None = None) -> StoredTrace:
+    """Read a trace and replay it. `policy` is the file of the truncation policy, for a trace that tells of a user's
+    own. Raises `TraceError` with the trace's name for whatever does not fit, `ModelError` for a policy with a mistake.
+    """
     document = _read(path)
     try:
-        return _replayed(document)
+        return _replayed(document, policy)
     except TidegaugeError as error:
+        if policy is not None and isinstance(error, ModelError):
+            raise  # it knows its own line
         kind = StaleTraceError if isinstance(error, StaleTraceError | ModelFault) else TraceError
         raise kind(error.what, where=Place(str(path), 0), why=error.why, instead=error.instead) from error
 
@@ -109,8 +113,8 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-def _replayed(document: dict[str, Any]) -> StoredTrace:
-    spec = spec_for_trace(document)
+def _replayed(document: dict[str, Any], policy: Path | None) -> StoredTrace:
+    spec = spec_for_trace(document, policy)
     protocol = spec.full_protocol()
     predicate = _predicate(protocol, document["invariant"])
     states = _states(protocol, document["states"])

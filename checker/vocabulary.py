@@ -5,11 +5,13 @@ They are read off the protocol itself, staged at the smallest bounds, so that th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from model.kafka import Bounds, Variant, kafka
+from model.kafka.policy import DEFAULT
+from model.kafka.policy_file import SUFFIX
 from model.language.protocol import Parameter
 
 SMALLEST: Final = Bounds(replicas=1, log_size=1, records=1, epochs=1)
@@ -24,9 +26,17 @@ class Vocabulary:
     actions: dict[str, tuple[Parameter, ...]]
 
 
-@cache
 def vocabulary(variant: Variant) -> Vocabulary:
-    """What the protocol of this variant has. Cost: about ten milliseconds the first time."""
+    """What the protocol of this variant has. Cost: about ten milliseconds the first time.
+
+    A truncation policy of the user's own is not asked: it adds no names, and what its file says may change.
+    """
+    is_own = variant.truncation.endswith(SUFFIX)
+    return _vocabulary(replace(variant, truncation=DEFAULT) if is_own else variant)
+
+
+@cache
+def _vocabulary(variant: Variant) -> Vocabulary:
     smallest = kafka(variant, SMALLEST)
     return Vocabulary(
         tuple(invariant.name for invariant in smallest.invariants),

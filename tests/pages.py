@@ -114,7 +114,8 @@ def refreshed(text: str, printed: Callable[[Example], str]) -> str:
         example = _example(found)
         if example.code is None or example.is_abridged or example.matches(printed(example)):
             return found[0]
-        return found[0].replace(found["shown"], printed(example))
+        start, end = found.start("shown") - found.start(), found.end("shown") - found.start()
+        return found[0][:start] + printed(example) + found[0][end:]
 
     return CONSOLE.sub(block, text)
 

@@ -22,7 +22,9 @@ from model.kafka.invariants import invariants, witnesses
 
 DOCS: Final = ROOT / "docs"
 RUN: Final = ("packing", "visited-set", "proof-of-symmetry", "crash-model")
-PAGES: Final = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("specs/**/*.md"), ROOT / "tests/data/README.md"])
+PAGES: Final = sorted(
+    [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("specs/**/*.md"), ROOT / "tests/data/README.md"]
+)
 EVERYTHING: Final = Variant(
     truncation="kip-279",
     truncates="by-asking",

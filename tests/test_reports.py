@@ -51,6 +51,7 @@ class Imagined:
     variant_name: str = "published/kip-279"
     variant: Rules = Rules()
     features: Mapping[str, str] = field(default_factory=dict)
+    policy: Path | None = None
     invariants: tuple[str, ...] = PROMISES
     expect: Mapping[str, Expectation] = field(default_factory=dict)
     bounds: tuple[int, ...] = (3, 2, 1, 3)

@@ -136,9 +136,10 @@ def test_a_policy_of_ones_own_is_looked_for_beside_the_spec() -> None:
     Path("sub").mkdir()
     variant = 'title = "mine"\nvariant = "brokers/kip-320"\ninvariants = ["WeakIsr"]\n'
     written(f'{variant}features.truncation = "policy.py"\n', "sub/mine.toml")
-    written("def cut(own_cache, log_end, high_watermark, answer): ...\n", "sub/policy.py")
+    written("from model.kafka.policies.kip_101 import cut\n", "sub/policy.py")
     written('extends = "sub/mine.toml"\n')
-    assert load_spec("my.toml").features == load_spec("sub/mine.toml").features == {"truncation": "sub/policy.py"}
+    for spec in (load_spec("my.toml"), load_spec("sub/mine.toml")):
+        assert (spec.features, spec.policy) == ({"truncation": "policy.py"}, Path("sub/policy.py"))
 
 
 def test_keys_know_their_lines() -> None:

@@ -7,13 +7,13 @@ Some of these models are checked wrongly by whoever trusts a declared symmetry; 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import pytest
 from conformance import searched, whole_group
+from lying_code import computing, lie
 from native_calls import Calls
 from symmetry_models import (
     a_is_not_locked_by_b,
@@ -26,13 +26,10 @@ from symmetry_models import (
     locks,
 )
 
-from checker.cache import Cache
-from checker.compile import native as compiling
-from checker.compile.native import NativeProtocol
 from checker.compile.packing import Packing
 from checker.explore.reference import Found, search
 from checker.outcome import Outcome, Verdict
-from checker.prove.certificate import Group, SymmetryCertificate
+from checker.prove.certificate import SymmetryCertificate
 from checker.prove.symmetry import prove_symmetry
 from checker.run import Options, check_protocol
 from model.errors import InternalError
@@ -169,8 +166,8 @@ UNFAIR: Final[dict[str, Unfair]] = {
         election(election_rule=elect_lowest, invariants=[leader_is_alive, nobody_leads]),
         "trivial",
         (
-            "Swapping A and B is not harmless: in this state elect_lowest(replica=A) is enabled, "
-            "but in the same state with A and B swapped elect_lowest(replica=B) is not",
+            "Swapping A and B is not harmless: in this state elect_lowest(replica=A) is enabled, but in the same state",
+            "with A and B swapped elect_lowest(replica=B) is not",
             "require(all_of(",
         ),
     ),
@@ -302,7 +299,7 @@ def test_an_audit_says_what_it_has_compared() -> None:
 def test_an_audit_finds_a_group_that_was_not_proved(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = UNFAIR[name].model
     monkeypatch.setattr(SymmetryCertificate, "group", property(lambda _: whole_group(model)))
-    with pytest.raises(InternalError, match="symmetry|orbits|depths"):
+    with pytest.raises(InternalError, match=r"symmetry|orbits|depths"):
         audited(model)
 
 
@@ -312,34 +309,6 @@ def test_an_audit_lets_nothing_pass_but_the_right_verdicts(unfair: Unfair, monke
     monkeypatch.setattr(SymmetryCertificate, "group", property(lambda _: whole_group(unfair.model)))
     with contextlib.suppress(InternalError):
         assert verdicts(audited(unfair.model)) == expected_verdicts(search(unfair.model))
-
-
-def with_code(change: Callable[[NativeProtocol, Packing], NativeProtocol], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Change the machine code of searches under symmetry."""
-    compiled = compiling.compile_native
-
-    def changed(protocol: Protocol, packing: Packing, group: Group | None, cache: Cache) -> NativeProtocol:
-        made = compiled(protocol, packing, group, cache)
-        return change(made, packing) if made.canonical else made
-
-    monkeypatch.setattr(compiling, "compile_native", changed)
-
-
-def canonical_in_python(made: NativeProtocol, representative: Callable[[list[int]], list[int]]) -> NativeProtocol:
-    """The code with another canonical form, of packed states."""
-
-    @ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_uint64))
-    def canonical(state: Any, out: Any) -> None:
-        for number, word in enumerate(representative(state[: made.words])):
-            out[number] = word
-
-    address = ctypes.cast(canonical, ctypes.c_void_p).value
-    assert address is not None
-    KEPT.append(canonical)
-    return replace(made, canonical=address)
-
-
-KEPT: list[Any] = []  # functions that machine code may still call
 
 
 FAIR = {
@@ -353,7 +322,7 @@ each_fair = pytest.mark.parametrize("model", FAIR.values(), ids=FAIR.keys())
 def test_an_audit_finds_a_canonical_form_that_tells_too_much_apart(
     model: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_code(lambda made, _: canonical_in_python(made, lambda state: state), monkeypatch)
+    lie(monkeypatch, computing("canonical", partial(copy, lost=[0] * Packing(model).words)))
     with pytest.raises(InternalError, match="the orbits found have"):
         audited(model)
 
@@ -362,17 +331,17 @@ def test_an_audit_finds_a_canonical_form_that_tells_too_much_apart(
 def test_an_audit_finds_a_canonical_form_that_forgets_something(
     model: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the first replica has alone."""
-
-    def forgetful(made: NativeProtocol, packing: Packing) -> NativeProtocol:
-        first = next(cell for cell in model.cells if cell.domain.bits and "A" in str(cell.path))
-        lost = packing.positions[first.number]
-
-        def representative(state: list[int]) -> list[int]:
-            return [word & ~lost.mask if number == lost.word else word for number, word in enumerate(state)]
-
-        return canonical_in_python(made, representative)
-
-    with_code(forgetful, monkeypatch)
+    """A part of what A has."""
+    packing = Packing(model)
+    first = next(cell for cell in model.cells if cell.domain.bits and "[A]" in str(cell.path))
+    lost = packing.positions[first.number]
+    masks = [lost.mask if word == lost.word else 0 for word in range(packing.words)]
+    lie(monkeypatch, computing("canonical", partial(copy, lost=masks)))
     with pytest.raises(InternalError):
         audited(model)
+
+
+def copy(state: Any, out: Any, lost: list[int]) -> None:
+    """Copy the words of a state, without the bits that get lost."""
+    for number, mask in enumerate(lost):
+        out[number] = state[number] & ~mask

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from checker.cli.options import PATH
+from checker.cli.options import PATH, policy_option
 from checker.cli.options import steps as range_of_steps
 
 
@@ -16,8 +16,14 @@ from checker.cli.options import steps as range_of_steps
 @click.option("--steps", callback=range_of_steps, metavar="FROM..TO", help="Tell only these steps: 3..6, 3.., ..6, 3.")
 @click.option("--show", multiple=True, metavar="GLOB", help="Give only variables like this one. May be repeated.")
 @click.option("--hide", multiple=True, metavar="GLOB", help="Leave out variables like this one. May be repeated.")
+@policy_option
 def explain(
-    trace: Path, full: bool, steps: tuple[int, int] | None, show: tuple[str, ...], hide: tuple[str, ...]
+    trace: Path,
+    full: bool,
+    steps: tuple[int, int] | None,
+    show: tuple[str, ...],
+    hide: tuple[str, ...],
+    policy: Path | None,
 ) -> int:
     """Tell the counterexample in the file TRACE: one sentence a step, what changed, and why the invariant fails.
 
@@ -28,7 +34,7 @@ def explain(
     from checker.report.subject import within
     from checker.trace_file import load
 
-    stored = load(trace)
+    stored = load(trace, policy)
     if stored.warning:
         warn(stored.warning)
     console = Console()

@@ -179,6 +179,16 @@ def cache_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return _NO_CACHE(function)
 
 
+def policy_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--policy`, for commands that read a trace: no trace has code run by itself."""
+    return _option(
+        "--policy",
+        type=PATH,
+        metavar="FILE",
+        help="The file of the truncation policy, if the trace is of a model with one of somebody's own.",
+    )(function)
+
+
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--output`, `--json` and `--quiet`, for commands that store traces."""
     output = _option(

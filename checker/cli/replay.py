@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
-from checker.cli.options import PATH
+from checker.cli.options import PATH, policy_option
 
 NO_LONGER = 1
 
 
 @click.command(short_help="Run a stored trace against today's model.")
 @click.argument("trace", type=PATH)
-def replay(trace: Path) -> int:
+@policy_option
+def replay(trace: Path, policy: Path | None) -> int:
     """Run the steps in the file TRACE against today's model, and say where they stop applying.
 
     Exit codes: 0 the trace still ends in the same violation, 1 it does not, 2 the file is no trace.
@@ -25,7 +26,7 @@ def replay(trace: Path) -> int:
 
     console = Console()
     try:
-        stored = load(trace)
+        stored = load(trace, policy)
     except StaleTraceError as error:
         console.show(refused(trace, error, console.width))
         return NO_LONGER

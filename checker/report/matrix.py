@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from checker.outcome import Verdict
 from checker.report.layout import Piece, faint, grid, seconds_text
 from checker.report.story import BLANK, Line, Style, line, listed, steps_text, wrapped
-from checker.report.subject import bounds_text, surprise
+from checker.report.subject import bounds_text, explaining, surprise
 from checker.report.summary import STYLE_OF
 from checker.report.table import MARK, Compared, fitting_table, same_bounds
 
@@ -37,7 +36,7 @@ def _lines(
     if remarks:
         yield BLANK
     yield from wrapped(_totals(rows, seconds), width, Style.HEADING)
-    yield from _where_to_read(stored)
+    yield from _where_to_read(rows, stored)
 
 
 def _sections(rows: Sequence[Compared]) -> list[list[Compared]]:
@@ -106,8 +105,8 @@ def _totals(rows: Sequence[Compared], seconds: float | None) -> str:
     return f"{specs}, {promises}: {told}.{took}"
 
 
-def _where_to_read(stored: Mapping[str, Mapping[str, Path]]) -> Iterator[Line]:
-    paths = [path for traces in stored.values() for path in traces.values()]
-    if paths:
+def _where_to_read(rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]]) -> Iterator[Line]:
+    commands = [explaining(row.spec, path) for row in rows for path in stored.get(row.spec.name, {}).values()]
+    if commands:
         yield line("How it is broken, for example:")
-        yield line(f"  tidegauge explain {shlex.quote(str(paths[0]))}")
+        yield line(f"  {commands[0]}")

@@ -5,7 +5,9 @@ Reports know specs by the few attributes below, so that they depend neither on f
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol
 
 from checker.outcome import InvariantOutcome, Verdict
@@ -33,7 +35,8 @@ class Rules(Protocol):
 
 
 class Subject(Protocol):
-    """The spec that something is reported of. `features` are the rules in which it differs from its variant."""
+    """The spec that something is reported of. `features` are the rules in which it differs from its variant, `policy`
+    is the file of a truncation policy of the user's own."""
 
     @property
     def name(self) -> str: ...
@@ -49,6 +52,9 @@ class Subject(Protocol):
 
     @property
     def features(self) -> Mapping[str, str]: ...
+
+    @property
+    def policy(self) -> Path | None: ...
 
     @property
     def invariants(self) -> tuple[str, ...]: ...
@@ -78,6 +84,12 @@ def _bound_text(name: str, value: int) -> str:
 def features_text(subject: Subject) -> str:
     """`truncation=high-watermark and synchrony=leader`; empty if the spec is its variant."""
     return listed([f"{name}={rule}" for name, rule in subject.features.items()])
+
+
+def explaining(subject: Subject, trace: Path, full: bool = False) -> str:
+    """The command that tells a stored trace as a story."""
+    policy = [] if subject.policy is None else ["--policy", str(subject.policy)]
+    return shlex.join(["tidegauge", "explain", *(["--full"] if full else []), str(trace), *policy])
 
 
 def within(subject: Subject) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from checker.report.story import (
     tell,
     wrapped,
 )
-from checker.report.subject import Subject, bounds_text, features_text, surprise
+from checker.report.subject import Subject, bounds_text, explaining, features_text, surprise
 from checker.trace import Trace
 
 STYLE_OF = {Verdict.HOLDS: Style.GOOD, Verdict.VIOLATED: Style.BAD, Verdict.INCONCLUSIVE: Style.DOUBT}
@@ -151,10 +150,12 @@ def _story(subject: Subject, outcome: Outcome, stored: Mapping[str, Path], width
     yield BLANK
     yield from tell(together, subject.name, telling=Telling(width))
     others = [trace for trace in traces if trace not in together]
-    yield from _files([trace for trace in traces if trace.predicate.name in stored], others, stored)
+    yield from _files(subject, [trace for trace in traces if trace.predicate.name in stored], others, stored)
 
 
-def _files(traces: Sequence[Trace], others: Sequence[Trace], stored: Mapping[str, Path]) -> Iterator[Line]:
+def _files(
+    subject: Subject, traces: Sequence[Trace], others: Sequence[Trace], stored: Mapping[str, Path]
+) -> Iterator[Line]:
     """Where the traces are, and what to do with them next: hear the `others`, or else more of what was told. Commands
     and paths stay on one line, to be copied."""
     if not traces:
@@ -166,6 +167,6 @@ def _files(traces: Sequence[Trace], others: Sequence[Trace], stored: Mapping[str
     yield line("Next:", Style.HEADING)
     untold = [paths[trace.predicate.name] for trace in others if trace.predicate.name in paths]
     for path in untold:
-        yield line(f"  tidegauge explain {shlex.quote(str(path))}")
+        yield line(f"  {explaining(subject, path)}")
     if not untold:
-        yield line(f"  tidegauge explain --full {shlex.quote(str(next(iter(paths.values()))))}")
+        yield line(f"  {explaining(subject, next(iter(paths.values())), full=True)}")

@@ -203,7 +203,7 @@ def fetch_diverging(
 def _checked(state: State, follower: Replica, leader: Replica, policy: Policy) -> FetchCheck:
     """The leader's comparison of the follower's last epoch and log end with its own cache."""
     replica, source = state.replicas[follower], state.replicas[leader]
-    last_epoch = policy.asked(replica.epoch_cache)
+    last_epoch = policy.epoch_asked_by(replica)
     return policy.fetch_check(source.epoch_cache, source.log.length, last_epoch, replica.log.length)
 
 
