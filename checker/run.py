@@ -90,7 +90,7 @@ class _Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class Search:
     """A finished search, and what it takes to read it."""
 
     protocol: Protocol
@@ -101,6 +101,47 @@ class _Search:
     def representative(self, state: State) -> State:
         """The state that was stored for the orbit of this one."""
         return self.packing.unpack(self.packed_representative(self.packing.pack(state)))
+
+    def steps_to(self, predicate: Predicate) -> int | None:
+        """How many steps it takes to where an invariant is violated or a witness is reached, as the evaluator confirms;
+        none if the search met no such state."""
+        trace = _sighted(self, predicate)
+        if trace is None:
+            return None
+        if bool(evaluate(predicate.expr, trace.states[-1])) is (predicate in self.protocol.invariants):
+            raise InternalError(f"the search has met {predicate.name}, and the evaluator does not agree")
+        return len(trace.steps)
+
+    def fault(self) -> ModelFault | None:
+        """The fault that a step of the model commits, with the trace that leads to it."""
+        return None if self.exploration.fault is None else _fault(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A protocol with its proof and its machine code, to be searched as often as one likes."""
+
+    protocol: Protocol
+    packing: Packing
+    native: NativeProtocol
+
+    def search(
+        self, options: Options, watch: Watch = NOBODY, initial: Sequence[State] | None = None, stop_mask: int = 0
+    ) -> Search:
+        """Search from all initial states, or from some of them, as far as the limits in `options` allow. The search
+        ends with the level on which one of the invariants in `stop_mask` falls: bit i is invariant i."""
+        from checker.compile.calls import representative_of
+        from checker.explore.breadth_first import explore
+
+        exploration = explore(
+            _functions(self.protocol, self.native),
+            [self.packing.pack(state) for state in (self.protocol.initial if initial is None else initial)],
+            predicates=len(self.protocol.invariants) + len(self.protocol.witnesses),
+            stop_mask=stop_mask,
+            limits=_limits(options),
+            progress=watch.progress,
+        )
+        return Search(self.protocol, self.packing, exploration, representative_of(self.native))
 
 
 def check(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Outcome:
@@ -123,6 +164,14 @@ def check_protocol(
     if not protocol.invariants:
         raise UsageError(f"{protocol.name} has no invariant, so nothing would be checked")
     return _checked(protocol, options, _Clock(watch), allowed_idle)
+
+
+def prepare(protocol: Protocol, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Prepared:
+    """Prove what can be proved of a protocol's symmetry, unless it is switched off, and compile it."""
+    clock = _Clock(watch)
+    cache = user_cache() if options.cache else NO_CACHE
+    report = _report(protocol, options, cache, clock)
+    return _compiled(protocol, report.certificate if report else None, cache, clock)
 
 
 def prove(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> SymmetryReport:
@@ -157,27 +206,23 @@ def _report(protocol: Protocol, options: Options, cache: Cache, clock: _Clock) -
 
 def _search(
     protocol: Protocol, certificate: SymmetryCertificate | None, options: Options, cache: Cache, clock: _Clock
-) -> _Search:
-    from checker.compile.calls import representative_of
+) -> Search:
+    prepared = _compiled(protocol, certificate, cache, clock)
+    with clock.phase("searching"):
+        stop_mask = (1 << len(protocol.invariants)) - 1 if options.fail_fast else 0
+        return prepared.search(options, clock.watch, stop_mask=stop_mask)
+
+
+def _compiled(protocol: Protocol, certificate: SymmetryCertificate | None, cache: Cache, clock: _Clock) -> Prepared:
     from checker.compile.native import compile_native
     from checker.compile.packing import Packing
-    from checker.explore.breadth_first import explore
 
     packing = Packing(protocol)
     with clock.phase("compiling"):
         if certificate is not None:
             certificate.require_for(protocol)
         native = compile_native(protocol, packing, certificate.group if certificate else None, cache)
-    with clock.phase("searching"):
-        exploration = explore(
-            _functions(protocol, native),
-            [packing.pack(state) for state in protocol.initial],
-            predicates=len(protocol.invariants) + len(protocol.witnesses),
-            stop_mask=(1 << len(protocol.invariants)) - 1 if options.fail_fast else 0,
-            limits=_limits(options),
-            progress=clock.watch.progress,
-        )
-    return _Search(protocol, packing, exploration, representative_of(native))
+    return Prepared(protocol, packing, native)
 
 
 def _functions(protocol: Protocol, native: NativeProtocol) -> NativeFunctions:
@@ -216,7 +261,7 @@ def _most_memory() -> int | None:
 
 
 def _outcome(
-    search: _Search, symmetry: SymmetryUsed, audit: _Audit | None, clock: _Clock, allowed_idle: Sequence[str]
+    search: Search, symmetry: SymmetryUsed, audit: _Audit | None, clock: _Clock, allowed_idle: Sequence[str]
 ) -> Outcome:
     found, protocol = search.exploration, search.protocol
     if found.fault is not None:
@@ -225,7 +270,7 @@ def _outcome(
         explored=_explored(protocol, found),
         symmetry=symmetry,
         invariants=tuple(_invariant_outcome(search, predicate) for predicate in protocol.invariants),
-        witnesses={predicate.name: _steps_to(search, predicate) for predicate in protocol.witnesses},
+        witnesses={predicate.name: search.steps_to(predicate) for predicate in protocol.witnesses},
         never_enabled=_never_enabled(protocol, found, allowed_idle),
         phases=dict(clock.seconds),
         reservations=() if audit is None or audit.complete else (audit.text,),
@@ -261,7 +306,7 @@ def _never_enabled(protocol: Protocol, found: Exploration, allowed: Sequence[str
     return tuple(name for name in idle if name not in allowed)
 
 
-def _invariant_outcome(search: _Search, predicate: Predicate) -> InvariantOutcome:
+def _invariant_outcome(search: Search, predicate: Predicate) -> InvariantOutcome:
     trace = _sighted(search, predicate)
     if trace is None:
         verdict = Verdict.HOLDS if search.exploration.complete else Verdict.INCONCLUSIVE
@@ -271,22 +316,14 @@ def _invariant_outcome(search: _Search, predicate: Predicate) -> InvariantOutcom
     return InvariantOutcome(predicate.name, Verdict.VIOLATED, trace)
 
 
-def _steps_to(search: _Search, witness: Predicate) -> int | None:
-    """How many steps it takes to reach a witness."""
-    trace = _sighted(search, witness)
-    if trace is not None and not evaluate(witness.expr, trace.states[-1]):
-        raise InternalError(f"the search says that {witness.name} is reached, and the evaluator does not agree")
-    return None if trace is None else len(trace.steps)
-
-
-def _sighted(search: _Search, predicate: Predicate) -> Trace | None:
+def _sighted(search: Search, predicate: Predicate) -> Trace | None:
     """A shortest trace to where the search met a predicate first."""
     protocol = search.protocol
     seen = search.exploration.first[(*protocol.invariants, *protocol.witnesses).index(predicate)]
     return None if seen is None else _trace_to(search, predicate, seen.index)
 
 
-def _trace_to(search: _Search, predicate: Predicate, index: int) -> Trace:
+def _trace_to(search: Search, predicate: Predicate, index: int) -> Trace:
     """A shortest trace to a stored state, in the replicas' own names."""
     path = [search.packing.unpack(words) for words, _ in search.exploration.path(index)]
     steps = unpermuted(search.protocol, path, search.representative)
@@ -294,7 +331,7 @@ def _trace_to(search: _Search, predicate: Predicate, index: int) -> Trace:
     return replay(search.protocol, predicate, start, steps)
 
 
-def _fault(search: _Search) -> ModelFault:
+def _fault(search: Search) -> ModelFault:
     """The fault that a step of the model commits, with the trace that leads to it."""
     fault = search.exploration.fault
     assert fault is not None
@@ -338,7 +375,7 @@ class _Audit:
     complete: bool
 
 
-def _audit(reduced: _Search, group: Group, options: Options, cache: Cache, clock: _Clock) -> _Audit:
+def _audit(reduced: Search, group: Group, options: Options, cache: Cache, clock: _Clock) -> _Audit:
     """Search again without symmetry, and compare. Raises `InternalError` if anything differs."""
     if not reduced.exploration.complete:
         return _Audit("The search was not audited, as it is not complete.", complete=False)
@@ -352,7 +389,7 @@ def _audit(reduced: _Search, group: Group, options: Options, cache: Cache, clock
     return _Audit(f"Audited: {counts}; same depths.", complete=True)
 
 
-def _compare(reduced: _Search, full: _Search, group: Group) -> None:
+def _compare(reduced: Search, full: Search, group: Group) -> None:
     """Each state must have its representative in the reduced search, and the orbits of those, which are listed without
     the engine's help, must be as large as all states together."""
     from checker.explore.reference import orbit_under
@@ -367,7 +404,7 @@ def _compare(reduced: _Search, full: _Search, group: Group) -> None:
         raise InternalError("with and without symmetry the predicates are met at different depths")
 
 
-def _packed_states(search: _Search) -> Iterator[Words]:
+def _packed_states(search: Search) -> Iterator[Words]:
     return map(search.exploration.store.state, range(len(search.exploration.store)))
 
 

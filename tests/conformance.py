@@ -52,19 +52,38 @@ class Model:
 
 def models() -> list[Model]:
     """No two of them have the same rules."""
-    named = [Model(name, variant) for name, variant in NAMED_VARIANTS.items()]
+    named = [named_model(name) for name in NAMED_VARIANTS]
     shipped = [Model(spec.name, spec.variant) for spec in load_shipped()]
     found: dict[Variant, Model] = {}
-    for model in (*named, *shipped, *map(combined, COMBINATIONS)):
+    for model in (*named, *shipped, *map(changed_model, COMBINATIONS)):
         found.setdefault(model.variant, model)
     for number, variant in enumerate(covering(every_rule() - rules_of(found)), start=1):
         found[variant] = Model(f"further-rules-{number}", variant)
     return list(found.values())
 
 
-def combined(changes: dict[str, str]) -> Model:
+def named_model(name: str) -> Model:
+    return Model(name, NAMED_VARIANTS[name])
+
+
+def changed_model(changes: dict[str, str]) -> Model:
+    """One that does not do everything that brokers/kip-320 does."""
     text = "+".join(f"{feature}={choice}" for feature, choice in changes.items())
     return Model(f"brokers/kip-320+{text}", NAMED_VARIANTS["brokers/kip-320"].changed(changes))
+
+
+def few_of(models: Iterable[Model]) -> list[Model]:
+    """As few as it takes to have every rule that any of them has."""
+    chosen: list[Model] = []
+    left = list(models)
+    while left:
+        known = rules_of(model.variant for model in chosen)
+        best = max(left, key=lambda model: len(rules_of([model.variant]) - known))
+        if not rules_of([best.variant]) - known:
+            break
+        chosen.append(best)
+        left.remove(best)
+    return chosen
 
 
 def every_rule() -> set[Rule]:

@@ -188,8 +188,10 @@ class TestSequences:
             state.queue.append(record(id=3, by=state.owner))
             state.queue.truncate(state.queue.length - 1)
 
-        assert stage(put_and_cut).steps[0].updates != ()
-        assert after(put_and_cut, queue=[self.TWO[0]], owner="B") == {}
+        made = stage(put_and_cut)
+        before = state_with(made, queue=[self.TWO[0]], owner="B")
+        assert made.steps[0].updates != ()
+        assert [reached for _, reached in successors(made, before)] == [before]
 
     def test_appending_twice(self) -> None:
         def act(state: Any) -> None:

@@ -26,7 +26,7 @@ class Found:
     `origins` holds the kept states in the order in which they were met, each with the kept state and the step that it
     was first reached from, None for an initial state. `levels` are the new states of each level; the initial ones are
     level 1. `steps_taken` counts the successors of each step, new or not. `first` says for each predicate which kept
-    state was the first to violate it (an invariant) or to reach it (a witness).
+    state was the first to violate it (an invariant) or to reach it (a witness). `complete`: no state was left out.
     """
 
     protocol: Protocol
@@ -35,6 +35,7 @@ class Found:
     levels: list[list[State]] = field(default_factory=list)
     steps_taken: list[int] = field(default_factory=list)
     first: dict[str, State | None] = field(default_factory=dict)
+    complete: bool = False
 
     @property
     def distinct(self) -> int:
@@ -73,10 +74,11 @@ class Found:
         return path[::-1]
 
 
-def search(protocol: Protocol, group: Group | None = None) -> Found:
+def search(protocol: Protocol, group: Group | None = None, enough: int | None = None) -> Found:
     """Walk every reachable state, or one of each orbit under `group`, which is taken on trust here.
 
-    Raises `ModelFault` where a step assigns a value outside its domain.
+    With more than `enough` states (at least 1), the search ends; the last level is a whole one then, and has not been
+    expanded. Raises `ModelFault` where a step assigns a value outside its domain.
     """
     found = Found(protocol, representative_under(protocol, group or Group()))
     found.steps_taken = [0] * len(protocol.steps)
@@ -84,7 +86,10 @@ def search(protocol: Protocol, group: Group | None = None) -> Found:
     level = [state for initial in protocol.initial for state in _kept(found, initial, None)]
     while level:
         found.levels.append(level)
+        if enough is not None and found.distinct > enough:
+            return found
         level = [new for state in level for new in _expanded(found, state)]
+    found.complete = True
     return found
 
 
@@ -104,7 +109,7 @@ def _kept(found: Found, reached: State, origin: tuple[State, Step] | None) -> li
         return []
     found.origins[state] = origin
     for predicate in predicates_met(found.protocol, state):
-        found.first[predicate] = state if found.first[predicate] is None else found.first[predicate]
+        found.first[predicate] = found.first[predicate] or state
     return [state]
 
 

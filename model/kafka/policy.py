@@ -78,8 +78,8 @@ class Policy:
         return FetchCheck(served=any_of(~as_truth(asked), known & ~apart), diverging=all_of(asked, known, apart))
 
     def without_answer(self, follower: ReplicaState) -> Cut:
-        """What a follower does that has nothing to ask about."""
-        return self._cut(follower, NOT_KNOWN)
+        """What a follower does that has nothing to ask about; nothing if it asks nevertheless."""
+        return Cut(follower.log.length, False) if self.asks_without_epoch else self._cut(follower, NOT_KNOWN)
 
     def _answer(self, cache: MapValue, log_end: Any, epoch: Any) -> EpochEnd:
         return _epoch_end(self.answer, _called(self.answer, _read_only(cache), log_end, epoch))
@@ -87,7 +87,16 @@ class Policy:
     def _cut(self, follower: ReplicaState, answer: EpochEnd) -> Cut:
         log_end = follower.log.length
         given = (_read_only(follower.epoch_cache), log_end, follower.high_watermark, answer)
-        return _inside(_cut(self.cut, _called(self.cut, *given)), log_end)
+        cut = _cut(self.cut, _called(self.cut, *given))
+        low, high = _range_of(cut.offset)
+        if high < 0 or low > log_end.domain.high:
+            shown = low if low == high else f"{low}..{high}"
+            _refuse(
+                self.cut,
+                f"a Cut at {shown}, outside every log",
+                "Give an offset, 0 to log_end; the answer's may be UNDEFINED",
+            )
+        return _inside(cut, log_end)
 
 
 # What the functions return
@@ -140,6 +149,10 @@ def _is_number(found: Any) -> bool:
     return isinstance(found, Number) or (isinstance(found, int) and not isinstance(found, bool))
 
 
+def _range_of(found: Any) -> tuple[int, int]:
+    return (found.domain.low, found.domain.high) if isinstance(found, Number) else (found, found)
+
+
 def _refuse(function: Callable[..., Any], what: str, instead: str) -> NoReturn:
     raise ModelError(f"{_name(function)} returns {what}", where=definition(function), instead=instead)
 
@@ -154,14 +167,15 @@ def _name(function: Callable[..., Any]) -> str:
 
 # Cuts outside the log
 
-#: Added to a cut beyond the log's end, so that it lies outside the domain of every log's length.
+#: A cut beyond the log's end becomes a number so far below 0 that it lies outside the domain of every log's length;
+#: one above that domain would not do, as truncating to beyond the end changes nothing.
 _FAR: Final = 10 * LARGEST_BOUND
 
 _ASSIGNED_LENGTH: Final = re.compile(r"\S+\(.*\) assigns (-?\d+) to replicas\[(\w+)\]\.log\.length, .*")
 
 
 def _inside(cut: Cut, log_end: Any) -> Cut:
-    return Cut(where(cut.offset <= log_end, cut.offset, cut.offset + _FAR), cut.finished)
+    return Cut(where(cut.offset <= log_end, cut.offset, -_FAR - cut.offset), cut.finished)
 
 
 def told(fault: ModelFault, name: str) -> ModelFault:
@@ -171,10 +185,10 @@ def told(fault: ModelFault, name: str) -> ModelFault:
         return fault
     offset, replica = int(found[1]), found[2]
     where = definition(load(name).cut)
-    if offset < 0:
+    if offset > -_FAR:
         what, instead = f"cuts the log of {replica} at offset {offset}", "Ask first whether it is UNDEFINED"
     else:
-        what = f"cuts the log of {replica} at offset {offset - _FAR}, beyond its end"
+        what = f"cuts the log of {replica} at offset {-_FAR - offset}, beyond its end"
         instead = "Write minimum(offset, log_end) where that is meant"
     return ModelFault(f"the truncation policy {what}", where=where, why=fault.why, instead=instead)
 

@@ -107,8 +107,8 @@ def _want_harmless(path: Path, node: ast.AST) -> None:
                     _refuse_module(path, node, alias.name)
         case ast.ImportFrom(level=0, module=str(module), names=aliases):
             _want_names(path, node, module, [alias.name for alias in aliases])
-        case ast.ImportFrom():
-            _refuse_module(path, node, f"{'.' * node.level}{node.module or ''}")
+        case ast.ImportFrom(level=level, module=module, names=aliases):
+            _refuse_module(path, node, f"{'.' * level}{module or aliases[0].name}")
         case _:
             pass
 

@@ -54,10 +54,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One conjunct of a guard, and the line that requires it."""
+    """One conjunct of a guard, and the line that requires it. `formula` keeps what it was made of, if that is known."""
 
     expr: Expr
     place: Place | None
+    formula: Formula | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

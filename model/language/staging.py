@@ -145,7 +145,7 @@ class Draft(Source):
             self.impossible = condition.fixed
             raise _Impossible
         if condition.expr is not ex.TRUE:
-            self.guard.append(Condition(condition.expr, here()))
+            self.guard.append(Condition(condition.expr, here(), condition.formula))
 
     def close(self) -> None:
         self._open = False
