@@ -1,162 +1,212 @@
-"""Mutations of a model: each rule weakened alone, to see whether some spec notices.
+"""Which mutants of a model some spec catches.
 
-A mutant changes one place of the source, in every step that comes from it:
-
-- a requirement is dropped;
-- a comparison is loosened: `<=` for `<`;
-- an assignment is forgotten.
-
-A spec *catches* a mutant if something it expects to hold is violated, or a witness is no longer reached, or an action
-is never enabled, or a step leaves its domain. A mutant that no spec catches is either equivalent, as far as the
-invariants go, or asks for a spec that nobody has written.
+A spec *catches* a mutant if an invariant that holds of the model is violated, or a witness is no longer reached, or an
+action is never enabled any more, or a step leaves its domain. A mutant that no spec catches is equivalent, as far as
+the invariants go, or asks for a spec that nobody has written. Which ones are equivalent, and why, is written down in
+a file (`equivalents`).
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
-from checker.outcome import Outcome, Verdict
-from checker.run import DEFAULTS, NOBODY, Options, Watch, check_protocol
+from checker.equivalents import Equivalent
+from checker.mutants import Mutant, family, member, mutants_of
+from checker.run import STOPPED_IN_WORDS, Options, Prepared, Search, Watch, prepare
 from checker.spec import Spec
-from model.errors import ModelFault, Place
-from model.language import expr as ex
-from model.language.expr import Expr, Op
-from model.language.protocol import Condition, Protocol, Step
+from model.errors import UsageError
+from model.language.protocol import Predicate, Protocol
+
+NOBODY: Final = Watch()
 
 
-class Change(enum.Enum):
-    """How a mutant differs from the model."""
+class Verdict(enum.Enum):
+    """What became of a mutant."""
 
-    DROPPED = "requirement dropped"
-    LOOSENED = "< becomes <="
-    FORGOTTEN = "assignment forgotten"
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change at one place of one action. `ordinal` counts the conjuncts of a requirement on that line."""
-
-    action: str
-    place: Place
-    change: Change
-    ordinal: int = 0
-
-    @property
-    def text(self) -> str:
-        return f"{self.action}, {self.change.value}: {self.place.source()}"
+    CAUGHT = "caught"
+    SURVIVES = "survives"
+    UNDECIDED = "undecided"  # no spec caught it, and one of the searches met a limit
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a mutant: the spec that catches it and how, or neither."""
+    """`spec` is the one that catches the mutant (or met the limit), `how` it does so in words, `equivalent` what was
+    written down of the mutant, caught or not."""
 
     mutant: Mutant
-    spec: str | None
-    how: str
+    verdict: Verdict = Verdict.SURVIVES
+    spec: str = ""
+    how: str = ""
+    equivalent: Equivalent | None = None
 
     @property
-    def survived(self) -> bool:
-        return self.spec is None
+    def is_explained(self) -> bool:
+        return self.verdict is Verdict.SURVIVES and self.equivalent is not None
+
+    @property
+    def is_caught(self) -> bool:
+        return self.verdict is Verdict.CAUGHT
 
 
-def mutants_of(protocol: Protocol) -> tuple[Mutant, ...]:
-    """Every mutant of a protocol, in the order of its steps and their lines."""
-    found: dict[Mutant, None] = {}
-    for step in protocol.steps:
-        for mutant in _mutants_of_step(step):
-            found.setdefault(mutant)
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class Hunt:
+    """The fate of every mutant, in the order of the specs and their steps. `stale` are entries of the file of
+    equivalents that no longer match any mutant; known only if every spec took part."""
+
+    specs: tuple[str, ...]
+    fates: tuple[Fate, ...]
+    stale: tuple[Equivalent, ...] = ()
+    was_interrupted: bool = False
+
+    @property
+    def refuted(self) -> tuple[Fate, ...]:
+        """Mutants that are written down as equivalent, and are caught."""
+        return tuple(fate for fate in self.fates if fate.is_caught and fate.equivalent is not None)
+
+    @property
+    def unexplained(self) -> tuple[Fate, ...]:
+        """Mutants that survive, and nobody said why."""
+        return tuple(fate for fate in self.fates if fate.verdict is Verdict.SURVIVES and not fate.is_explained)
+
+    @property
+    def undecided(self) -> tuple[Fate, ...]:
+        return tuple(fate for fate in self.fates if fate.verdict is Verdict.UNDECIDED)
+
+    @property
+    def exit_code(self) -> int:
+        """1 if a mutant survives unexplained, or an explanation is wrong or about nothing; 3 if some are undecided."""
+        if self.unexplained or self.refuted or self.stale:
+            return 1
+        return 3 if self.undecided or self.was_interrupted else 0
 
 
-def _mutants_of_step(step: Step) -> Iterator[Mutant]:
-    for place, ordinal, part in _conjuncts(step):
-        yield Mutant(step.action, place, Change.DROPPED, ordinal)
-        if part.op is Op.LESS:
-            yield Mutant(step.action, place, Change.LOOSENED, ordinal)
-    for update in step.updates:
-        if update.place is not None:
-            yield Mutant(step.action, update.place, Change.FORGOTTEN)
+class _Interrupted(Exception):  # noqa: N818  # not an error
+    """Somebody pressed Ctrl-C during a search."""
 
 
-def _conjuncts(step: Step) -> Iterator[tuple[Place, int, Expr]]:
-    """The conjuncts of a guard, numbered among those that stand on the same line."""
-    counts: dict[Place, int] = {}
-    for condition in step.guard:
-        if condition.place is not None:
-            for part in _parts(condition.expr):
-                ordinal = counts[condition.place] = counts.get(condition.place, -1) + 1
-                yield condition.place, ordinal, part
+def hunt(
+    specs: Sequence[Spec],
+    known: Sequence[Equivalent] = (),
+    options: Options = Options(),
+    watch: Watch = NOBODY,
+    everything: bool = False,
+) -> Hunt:
+    """The fate of every mutant of every spec's protocol; the same mutant of several specs is one. `everything` says
+    that these are all specs there are, so that an entry of `known` without a mutant is stale.
 
-
-def _parts(expr: Expr) -> tuple[Expr, ...]:
-    return expr.args if expr.op is Op.AND else (expr,)
-
-
-def mutated(protocol: Protocol, mutant: Mutant) -> Protocol:
-    """The protocol with one mutant's change in every step of its action."""
-    return replace(protocol, steps=tuple(_mutated_step(step, mutant) for step in protocol.steps))
-
-
-def _mutated_step(step: Step, mutant: Mutant) -> Step:
-    if step.action != mutant.action:
-        return step
-    if mutant.change is Change.FORGOTTEN:
-        return replace(step, updates=tuple(update for update in step.updates if update.place != mutant.place))
-    guard = tuple(
-        Condition(weakened, place)
-        for place, ordinal, part in _conjuncts(step)
-        for weakened in [_weakened(part, mutant) if (place, ordinal) == (mutant.place, mutant.ordinal) else part]
-        if weakened is not ex.TRUE
-    )
-    # Ranges were proved with the whole guard, so with less of it every assignment has to be checked again.
-    return replace(step, guard=guard, updates=tuple(replace(update, proved=False) for update in step.updates))
-
-
-def _weakened(part: Expr, mutant: Mutant) -> Expr:
-    if mutant.change is Change.LOOSENED and part.op is Op.LESS:
-        return ex.at_most(part.args[0], part.args[1])
-    return ex.TRUE
-
-
-def mutate(
-    specs: Sequence[Spec], options: Options = DEFAULTS, watch: Watch = NOBODY, told: Callable[[Fate], None] = print
-) -> tuple[Fate, ...]:
-    """The fate of every mutant of every spec's protocol; equal mutants of several specs are one."""
+    Cost: one proof and one compilation for each spec, then a search for each mutant that no earlier spec has caught.
+    Raises `UsageError` for a spec that does not stand as it is, without any mutation.
+    """
     protocols = [(spec, spec.protocol()) for spec in specs]
-    mutants = dict.fromkeys(mutant for _, protocol in protocols for mutant in mutants_of(protocol))
-    fates = []
-    for mutant in mutants:
-        fates.append(_fate(mutant, protocols, options, watch))
-        told(fates[-1])
-    return tuple(fates)
-
-
-def _fate(mutant: Mutant, protocols: Sequence[tuple[Spec, Protocol]], options: Options, watch: Watch) -> Fate:
-    for spec, protocol in protocols:
-        changed = mutated(protocol, mutant)
-        if changed.steps != protocol.steps:
-            how = _caught(spec, changed, options, watch)
-            if how:
-                return Fate(mutant, spec.name, how)
-    return Fate(mutant, None, "survives")
-
-
-def _caught(spec: Spec, protocol: Protocol, options: Options, watch: Watch) -> str:
-    """How a spec notices that its protocol was changed; empty if it does not."""
+    fates = {mutant: Fate(mutant) for _, protocol in protocols for mutant in mutants_of(protocol)}
+    interrupted = False
     try:
-        outcome = check_protocol(protocol, options, watch, spec.never_enabled)
-    except ModelFault:
+        for spec, protocol in protocols:
+            for fate in _fates(spec, protocol, fates, options, watch):
+                fates[fate.mutant] = fate
+    except _Interrupted:
+        interrupted = True
+        fates = {mutant: fate if fate.is_caught else _undecided(fate) for mutant, fate in fates.items()}
+    return _explained(Hunt(tuple(spec.name for spec in specs), tuple(fates.values()), (), interrupted), known, everything)
+
+
+def _undecided(fate: Fate) -> Fate:
+    return replace(fate, verdict=Verdict.UNDECIDED, how=STOPPED_IN_WORDS["interrupted"])
+
+
+def _explained(found: Hunt, known: Sequence[Equivalent], everything: bool) -> Hunt:
+    fates = tuple(
+        replace(fate, equivalent=next((entry for entry in known if entry.matches(fate.mutant)), None))
+        for fate in found.fates
+    )
+    matched = {fate.equivalent for fate in fates}
+    stale = tuple(entry for entry in known if entry not in matched) if everything else ()
+    return replace(found, fates=fates, stale=stale)
+
+
+# One spec
+
+
+@dataclass(frozen=True, slots=True)
+class _Standard:
+    """What a spec says of the model itself: which invariants hold, which witnesses are reached, which actions taken."""
+
+    spec: Spec
+    holding: tuple[Predicate, ...]
+    reached: tuple[Predicate, ...]
+    taken: frozenset[str]
+
+
+def _fates(
+    spec: Spec, protocol: Protocol, fates: dict[Mutant, Fate], options: Options, watch: Watch
+) -> Iterator[Fate]:
+    """The fates of those mutants of a spec that nobody has caught before."""
+    mutants = [mutant for mutant in mutants_of(protocol) if not fates[mutant].is_caught]
+    if not mutants:
+        return
+    watch.spec(spec.name)
+    whole = family(protocol, mutants)
+    prepared = prepare(whole, options, watch)
+    watch.phase("searching the model itself")
+    standard = _standard(spec, _searched(prepared, 0, 0, options, watch))
+    stop_mask = sum(1 << number for number, each in enumerate(whole.invariants) if each in standard.holding)
+    for number, mutant in enumerate(mutants, start=1):
+        watch.phase(f"mutant {number} of {len(mutants)}")
+        yield _fate(fates[mutant], standard, _searched(prepared, number, stop_mask, options, watch))
+
+
+def _searched(prepared: Prepared, number: int, stop_mask: int, options: Options, watch: Watch) -> Search:
+    search = prepared.search(options, watch, member(prepared.protocol, number), stop_mask)
+    if search.exploration.stopped is not None and search.exploration.stopped.value == "interrupted":
+        raise _Interrupted
+    return search
+
+
+def _standard(spec: Spec, search: Search) -> _Standard:
+    found, protocol = search.exploration, search.protocol
+    if not found.complete:
+        why = STOPPED_IN_WORDS.get(found.stopped.value, "a step leaves its domain") if found.stopped else ""
+        raise UsageError(f"{spec.name} cannot be explored to its end: {why}", instead="Choose smaller bounds")
+    holding = tuple(each for each in protocol.invariants if search.steps_to(each) is None)
+    for name, expected in spec.expect.items():
+        if expected.steps is None and name not in {each.name for each in holding}:
+            raise UsageError(
+                f"{spec.name} expects that {name} holds, and it does not", instead=f"Run tidegauge check {spec.name}"
+            )
+    reached = tuple(each for each in protocol.witnesses if search.steps_to(each) is not None)
+    return _Standard(spec, holding, reached, frozenset(_taken(search)))
+
+
+def _taken(search: Search) -> set[str]:
+    steps = zip(search.protocol.steps, search.exploration.steps_taken, strict=True)
+    return {step.action for step, count in steps if count}
+
+
+def _fate(fate: Fate, standard: _Standard, search: Search) -> Fate:
+    how = _caught(standard, search)
+    if how:
+        return Fate(fate.mutant, Verdict.CAUGHT, standard.spec.name, how)
+    if search.exploration.complete:
+        return fate
+    why = STOPPED_IN_WORDS[search.exploration.stopped.value] if search.exploration.stopped else ""
+    return Fate(fate.mutant, Verdict.UNDECIDED, standard.spec.name, why)
+
+
+def _caught(standard: _Standard, search: Search) -> str:
+    """How a spec notices that its protocol was changed; empty if it does not."""
+    if search.fault() is not None:
         return "a step leaves its domain"
-    return _surprise(spec, outcome)
-
-
-def _surprise(spec: Spec, outcome: Outcome) -> str:
-    for found in outcome.invariants:
-        expected = spec.expect.get(found.name)
-        if found.verdict is Verdict.VIOLATED and (expected is None or expected.verdict is Verdict.HOLDS):
-            return f"{found.name} falls in {found.steps} steps"
-    if outcome.doubts and outcome.explored.complete:
-        return outcome.doubts[0]
-    return f"never enabled: {', '.join(outcome.never_enabled)}" if outcome.never_enabled else ""
+    fallen = [(search.steps_to(each), each.name) for each in standard.holding]
+    shortest = min(((steps, name) for steps, name in fallen if steps is not None), default=None)
+    if shortest is not None:
+        return f"{shortest[1]} falls in {shortest[0]} steps"
+    if not search.exploration.complete:
+        return ""
+    missed = [each.name for each in standard.reached if search.steps_to(each) is None]
+    if missed:
+        return f"{missed[0]} is not reached"
+    idle = sorted(standard.taken - _taken(search))
+    return f"{idle[0]} is never enabled" if idle else ""

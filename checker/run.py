@@ -108,8 +108,10 @@ class Search:
         trace = _sighted(self, predicate)
         if trace is None:
             return None
-        if bool(evaluate(predicate.expr, trace.states[-1])) is (predicate in self.protocol.invariants):
-            raise InternalError(f"the search has met {predicate.name}, and the evaluator does not agree")
+        promised = predicate in self.protocol.invariants
+        if bool(evaluate(predicate.expr, trace.states[-1])) is promised:
+            met = "violated" if promised else "reached"
+            raise InternalError(f"the search says that {predicate.name} is {met}, and the evaluator does not agree")
         return len(trace.steps)
 
     def fault(self) -> ModelFault | None:

@@ -300,7 +300,7 @@ class Protocol:
         names = _node_names(self._roots())
         yield from (f"domain {type(domain).__name__} {domain}" for domain in self.named_domains)
         yield from (f"action {a.name} {[(p.name, str(p.domain)) for p in a.parameters]}" for a in self.actions)
-        yield from (f"cell {cell.path}: {cell.domain} {cell.domain.sort}" for cell in self.cells)
+        yield from (f"cell {cell.path} {_key_sorts(cell)}: {cell.domain} {cell.domain.sort}" for cell in self.cells)
         yield from (f"initial {state}" for state in self.initial)
         for action in self.actions:
             yield f"action {action.name} {[(p.name, str(p.domain)) for p in action.parameters]}"
@@ -326,6 +326,11 @@ def _named(kind: str, known: tuple[Predicate, ...], names: Sequence[str]) -> tup
         if name not in by_name:
             raise ModelError(f"there is no {kind} {name!r}", instead=nearest(name, by_name))
     return tuple(by_name[name] for name in dict.fromkeys(names))
+
+
+def _key_sorts(cell: Cell) -> list[str]:
+    """Whose members the keys of a path are: `[A]` alone does not say."""
+    return [part.domain.sort for part in cell.path.parts if isinstance(part, Key)]
 
 
 def _node_names(roots: Iterator[Expr]) -> dict[Expr, str]:
