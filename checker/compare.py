@@ -47,6 +47,6 @@ def compare(specs: Sequence[Spec], options: Options = DEFAULTS, watch: Watch = N
         checked = spec.at_quick_bounds() if spec.is_as_written else spec
         outcome = check(checked, options, watch)
         rows.append(Row(checked, outcome))
-        if outcome.explored.was_interrupted:
+        if outcome.was_interrupted:
             break
     return Comparison(tuple(rows))

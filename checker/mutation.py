@@ -33,8 +33,9 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """`spec` is the one that catches the mutant (or met the limit), `how` it does so in words, `equivalent` what was
-    written down of the mutant, caught or not."""
+    """`spec` is the one that catches the mutant (or met the limit), `how` it does so in words. Of a mutant that survives,
+    `spec` is the first one whose model has other states with it, if any has. `equivalent` is what was written down of the
+    mutant, caught or not."""
 
     mutant: Mutant
     verdict: Verdict = Verdict.SURVIVES
@@ -138,6 +139,7 @@ class _Standard:
     holding: tuple[Predicate, ...]
     reached: tuple[Predicate, ...]
     taken: frozenset[str]
+    counts: tuple[int, int]
 
 
 def _fates(
@@ -177,7 +179,7 @@ def _standard(spec: Spec, search: Search) -> _Standard:
                 f"{spec.name} expects that {name} holds, and it does not", instead=f"Run tidegauge check {spec.name}"
             )
     reached = tuple(each for each in protocol.witnesses if search.steps_to(each) is not None)
-    return _Standard(spec, holding, reached, frozenset(_taken(search)))
+    return _Standard(spec, holding, reached, frozenset(_taken(search)), (found.distinct, found.generated))
 
 
 def _taken(search: Search) -> set[str]:
@@ -189,16 +191,19 @@ def _fate(fate: Fate, standard: _Standard, search: Search) -> Fate:
     how = _caught(standard, search)
     if how:
         return Fate(fate.mutant, Verdict.CAUGHT, standard.spec.name, how)
-    if search.exploration.complete:
-        return fate
-    why = STOPPED_IN_WORDS[search.exploration.stopped.value] if search.exploration.stopped else ""
+    found = search.exploration
+    if found.complete:
+        differs = not fate.spec and (found.distinct, found.generated) != standard.counts
+        return replace(fate, spec=standard.spec.name) if differs else fate
+    why = STOPPED_IN_WORDS[found.stopped.value] if found.stopped else ""
     return Fate(fate.mutant, Verdict.UNDECIDED, standard.spec.name, why)
 
 
 def _caught(standard: _Standard, search: Search) -> str:
     """How a spec notices that its protocol was changed; empty if it does not."""
-    if search.fault() is not None:
-        return "a step leaves its domain"
+    fault = search.fault()
+    if fault is not None:
+        return f"{fault.what.partition(', which ')[0]}, outside its domain"
     fallen = [(search.steps_to(each), each.name) for each in standard.holding]
     shortest = min(((steps, name) for steps, name in fallen if steps is not None), default=None)
     if shortest is not None:

@@ -106,5 +106,9 @@ class Outcome:
         return (*found, *self.reservations)
 
     @property
+    def was_interrupted(self) -> bool:
+        return self.explored.was_interrupted or any(INTERRUPTED in each for each in self.reservations)
+
+    @property
     def exit_code(self) -> int:
         return EXIT_CODE[self.verdict]

@@ -27,7 +27,8 @@ from model.errors import TidegaugeError
 ELLIPSIS: Final = "…"
 PYTHON: Final = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 CONSOLE: Final = re.compile(
-    r"^(?:<!-- (?P<remark>.*?) -->\n)?^```console\n\$ (?P<command>.*?)\n(?P<shown>.*?)^```\n", re.DOTALL | re.MULTILINE
+    r"^(?:<!-- (?P<remark>.*?) -->\n)?^```console\n\$ (?P<command>(?:[^\n]*\\\n)*[^\n]*)\n(?P<shown>.*?)^```\n",
+    re.DOTALL | re.MULTILINE,
 )
 LINK: Final = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING: Final = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
@@ -97,7 +98,7 @@ def examples(text: str) -> tuple[Example, ...]:
 
 
 def _example(found: re.Match[str]) -> Example:
-    name, *arguments = shlex.split(found["command"])
+    name, *arguments = shlex.split(found["command"].replace("\\\n", " "))
     remark = found["remark"] or ""
     code = re.fullmatch(r"exit (\d+)", remark)
     if code is None and not remark.startswith("not run: "):

@@ -22,7 +22,7 @@ from source_tree import PACKAGES, ROOT, functions, imports, module_imports, modu
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),  # the package's docstring; imports nothing, as everything below it runs this first
     ("model.errors",),
-    ("model.language.domains", "model.language.places"),
+    ("model.language.domains", "model.language.drawing", "model.language.places"),
     ("model.language.expr",),
     ("model.language.ranges",),
     ("model.language.formula",),

@@ -111,9 +111,33 @@ def test_an_interruption_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(breadth_first, "PROGRESS_SECONDS", 0.0)
     outcome = check(HOLDS, DEFAULTS, Impatient())
     assert (outcome.verdict, outcome.exit_code) == (Verdict.INCONCLUSIVE, 3)
-    assert outcome.explored.was_interrupted
+    assert outcome.was_interrupted
     assert outcome.explored.distinct > 1
     assert sum(outcome.explored.steps_taken.values()) == outcome.explored.generated > 0
+
+
+class ImpatientWithAudits(Watch):
+    """Presses Ctrl-C during the second search."""
+
+    def __init__(self) -> None:
+        self.searches = 0
+
+    def phase(self, name: str) -> None:
+        self.searches += name == "searching"
+
+    def progress(self, progress: Any) -> None:
+        del progress
+        if self.searches == 2:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_audit_is_no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breadth_first, "PROGRESS_SECONDS", 0.0)
+    outcome = check(HOLDS, Options(symmetry="audit"), ImpatientWithAudits())
+    assert (outcome.verdict, outcome.exit_code) == (Verdict.INCONCLUSIVE, 3)
+    assert outcome.doubts == ("The audit is not complete: it was interrupted.",)
+    assert outcome.explored.complete
+    assert outcome.was_interrupted
 
 
 def test_a_limit_keeps_what_was_found() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,6 @@ from pages import ELLIPSIS, Example, Page, anchor, examples, refreshed, stable
 from source_tree import ROOT
 
 from checker.cli.application import application
-from checker.spec import Spec, load_shipped
 
 README: Final = ROOT / "README.md"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("specs/**/*.md")])
@@ -35,15 +33,10 @@ def _elsewhere(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeyp
     monkeypatch.setenv("COLUMNS", str(WIDTH))
 
 
-def of_everything(example: Example) -> bool:
-    """Whether the example checks every shipped spec, which takes longer the more there are."""
-    return example.arguments == ("compare",)
-
-
-def shown() -> Iterator[tuple[Path, Example]]:
+def shown() -> list[tuple[Path, Example]]:
     """The examples that are run, with their pages."""
-    for path in PAGES:
-        yield from ((path, each) for each in examples(path.read_text(encoding="utf-8")) if each.code is not None)
+    found = [(path, each) for path in PAGES for each in examples(path.read_text(encoding="utf-8"))]
+    return [(path, each) for path, each in found if each.code is not None]
 
 
 def named(value: object) -> str | None:
@@ -68,10 +61,7 @@ def holds(example: Example) -> None:
     assert example.matches(ended.out), stable(ended.out)
 
 
-QUICK: Final = [(path, each) for path, each in shown() if not of_everything(each)]
-
-
-@pytest.mark.parametrize(("path", "example"), QUICK, ids=named)
+@pytest.mark.parametrize(("path", "example"), shown(), ids=named)
 def test_an_example_prints_what_is_shown(path: Path, example: Example, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("update_snapshots"):
         refresh(path)
@@ -83,35 +73,6 @@ def again(path: Path, example: Example) -> Example:
     """The example as the page shows it now."""
     now = examples(path.read_text(encoding="utf-8"))
     return next(each for each in now if each.arguments == example.arguments)
-
-
-def table_of_all_specs() -> Example:
-    (example,) = (example for _, example in shown() if of_everything(example))
-    return example
-
-
-@pytest.mark.slow
-def test_the_table_of_all_specs_is_todays() -> None:
-    holds(table_of_all_specs())
-
-
-def test_the_table_of_all_specs_says_what_the_specs_expect() -> None:
-    """The same without a search: other tests hold the specs to what they expect."""
-    example = table_of_all_specs()
-    cells = {each.name.rpartition("/")[2]: each for each in load_shipped()}
-    rows = [line.split() for line in example.shown.splitlines() if line.startswith(" ") and line.split()[0] in cells]
-    assert [row[0] for row in rows] == list(cells)
-    for row in rows:
-        assert not disagreements(cells[row[0]], " ".join(row[1:]))
-
-
-def disagreements(spec: Spec, row: str) -> list[str]:
-    """What the spec expects and its row does not say. Of a spec with bounds of its own for overviews, nothing."""
-    if spec.quick is not None:
-        return []
-    wanted = [f"{spec.expect[name].steps} steps" if spec.expect[name].steps else "holds" for name in spec.expect]
-    wanted += [f"{spec.counts.orbits:,} orbits"] if spec.counts and spec.counts.orbits else []
-    return [each for each in wanted if each not in row]
 
 
 # Commands that are only mentioned

@@ -9,6 +9,7 @@ from model.kafka.mechanisms import Brokers
 from model.kafka.state import Replica, ReplicaState, State, is_true_leader, presumes_leadership
 from model.kafka.truncation import holds_the_same
 from model.kafka.variant import Variant
+from model.language import SequenceValue as Log
 from model.language import SetValue, all_of, any_of, implies, invariant, reachable
 
 
@@ -95,9 +96,7 @@ def no_divergence_below_high_watermark(state: State) -> Any:
                 holds_the_same(state.replicas[one], state.replicas[other], offset),
             ),
         )
-        for one in state.replicas
-        for other in state.replicas
-        if one.position < other.position
+        for one, other in combinations(state.replicas, 2)
         for offset in state.replicas[one].log.offsets
     )
 
@@ -121,11 +120,11 @@ def offset_epoch_identifies_record(state: State) -> Any:
     """The same offset and epoch never hold two different records."""
     return all_of(
         implies(
-            one.log.has(offset) & other.log.has(offset) & (one.log[offset].epoch == other.log[offset].epoch),
-            one.log[offset].id == other.log[offset].id,
+            _same_epoch_at(state.replicas[one].log, state.replicas[other].log, offset),
+            state.replicas[one].log[offset].id == state.replicas[other].log[offset].id,
         )
-        for one, other in _pairs(state)
-        for offset in one.log.offsets
+        for one, other in combinations(state.replicas, 2)
+        for offset in state.replicas[one].log.offsets
     )
 
 
@@ -134,10 +133,11 @@ def no_epoch_ahead_of_replica(state: State) -> Any:
     """No record was written in an epoch that its replica has not reached; a replica without an assignment is exempt."""
     return all_of(
         implies(
-            replica.leader_epoch.is_some & replica.log.has(offset), replica.log[offset].epoch <= replica.leader_epoch
+            state.replicas[replica].leader_epoch.is_some & state.replicas[replica].log.has(offset),
+            state.replicas[replica].log[offset].epoch <= state.replicas[replica].leader_epoch,
         )
-        for replica in (state.replicas[name] for name in state.replicas)
-        for offset in replica.log.offsets
+        for replica in state.replicas
+        for offset in state.replicas[replica].log.offsets
     )
 
 
@@ -163,8 +163,9 @@ def _must_show(state: State, replica: Replica, offset: Any) -> Any:
     return is_true_leader(state, replica) | readable
 
 
-def _pairs(state: State) -> list[tuple[ReplicaState, ReplicaState]]:
-    return [(state.replicas[one], state.replicas[other]) for one, other in combinations(state.replicas, 2)]
+def _same_epoch_at(one: Log, other: Log, offset: Any) -> Any:
+    """Both logs have a record at `offset`, written in the same epoch."""
+    return one.has(offset) & other.has(offset) & (one[offset].epoch == other[offset].epoch)
 
 
 @reachable

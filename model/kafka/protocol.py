@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from model.kafka import broker, controller, follower, leader, ledger, policy, positions, synchrony
+from model.kafka.drawing import lanes
 from model.kafka.epoch_cache import EPOCH_CACHES
 from model.kafka.invariants import invariants, witnesses
 from model.kafka.mechanisms import IsrExpansion, Membership
@@ -27,6 +28,7 @@ def kafka(variant: Variant, bounds: Bounds) -> Protocol:
         invariants=invariants(variant),
         witnesses=witnesses(variant),
         mechanisms=_mechanisms(variant, bounds),
+        draws_state=lanes,
     )
 
 

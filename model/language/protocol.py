@@ -28,6 +28,7 @@ from model.language.domains import (
     leaves,
 )
 from model.language.domains import Sequence as SequenceDomain
+from model.language.drawing import Drawer
 from model.language.expr import Expr, Op, read, walk
 from model.language.formula import Formula
 
@@ -150,6 +151,7 @@ class Protocol:
     invariants: tuple[Predicate, ...]
     witnesses: tuple[Predicate, ...]
     initial: tuple[State, ...]
+    draws_state: Drawer | None = field(default=None, compare=False)  # looks only: no part of the content hash
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias, assert_never
 
 from model.language.domains import Domain, Json, Map, Option, Range, Record, Scalar, Sequence, Set, leaves, slot_domain
+from model.language.drawing import Fact, Lane
 from model.language.evaluate import step_text
 from model.language.expr import Expr, Op
 from model.language.protocol import Protocol, State, Step
@@ -171,6 +172,17 @@ def _listed(parts: dict[str, str]) -> str:
 def show_state(protocol: Protocol, state: State) -> list[tuple[str, str]]:
     """Every variable with its value, as `(path, text)`."""
     return list(_units(protocol, state))
+
+
+def drawn(protocol: Protocol, state: State) -> tuple[Lane, ...]:
+    """The lanes of a state's picture, as the protocol declares them; by default its variables as text."""
+    if protocol.draws_state is not None:
+        return protocol.draws_state(snapshot(protocol, state))
+    codes = iter(state)
+    return tuple(
+        Lane(name, facts=tuple(Fact(path, text) for path, text in _units_of(domain, codes, name)))
+        for name, domain in protocol.variables.items()
+    )
 
 
 # Steps and expressions

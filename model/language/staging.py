@@ -20,6 +20,7 @@ from model.errors import ModelError, Place, nearest
 from model.language import expr as ex
 from model.language.composites import Composite, RecordValue, Source, leaves_of, view
 from model.language.domains import INT, Domain, Leaf, Record, Scalar, shown_outside
+from model.language.drawing import Drawer
 from model.language.expr import Expr
 from model.language.formula import Formula
 from model.language.places import here, raised_at
@@ -206,12 +207,14 @@ def protocol(
     initial: Function | None = None,
     domains: Mapping[str, Scalar] | None = None,
     mechanisms: Mapping[str, object] | None = None,
+    draws_state: Drawer | None = None,
 ) -> Protocol:
     """Stage a protocol.
 
     `variables` name the state; everything starts with its lowest value (false, none, empty, the low end of a range)
     unless `initial(state, …)` assigns something else; its parameters, if any, give several initial states.
     `domains` are the names that annotations of parameters may use beside those their module defines.
+    `draws_state(snapshot)` gives the lanes that pictures of a state consist of (`model.language.drawing`).
     Raises `ModelError`, with the line, for whatever is not well formed.
     """
     stage = _Stage(Record(**variables), domains or {}, mechanisms or {})
@@ -224,6 +227,7 @@ def protocol(
         invariants=_stage_predicates(stage, invariants, "@invariant"),
         witnesses=_stage_predicates(stage, witnesses, "@reachable"),
         initial=_stage_initial(stage, initial),
+        draws_state=draws_state,
     )
     result.check()
     return result
