@@ -25,9 +25,10 @@ def counterexamples_folder() -> Path:
 
 
 def shipped_specs() -> dict[str, Path]:
-    """The files of the shipped specs by name, such as `published/kip-320`; sorted by name."""
+    """The files of the shipped specs by name, such as `published/kip-320`; sorted by name. What lies beside the folders
+    of specs is no spec."""
     folder = specs_folder()
-    names = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob(f"*{SUFFIX}")}
+    names = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.glob(f"*/**/*{SUFFIX}")}
     return dict(sorted(names.items()))
 
 

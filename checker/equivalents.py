@@ -1,11 +1,11 @@
 """Mutants that no spec can catch, each with the reason: the file `specs/equivalent-mutants.toml`.
 
-    [[equivalent]]
-    action = "fetch_nothing"                 # or a list of actions that share the line
-    change = "requirement dropped"           # as `tidegauge mutate` words it
-    source = "require(~replica.truncating)"  # the line that is changed, whatever its number
-    part = 2                                 # which of several conditions on that line; left out, every one
-    why = "…"
+[[equivalent]]
+action = "fetch_nothing"                 # or a list of actions that share the line
+change = "requirement dropped"           # as `tidegauge mutate` words it
+source = "require(~replica.truncating)"  # the line that is changed, whatever its number
+part = 2                                 # which of several conditions on that line; left out, every one
+why = "…"
 """
 
 from __future__ import annotations

@@ -8,90 +8,26 @@ a file (`equivalents`).
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from checker.equivalents import Equivalent
+from checker.fates import Fate, Finding, Hunt
 from checker.mutants import Mutant, family, member, mutants_of
-from checker.run import STOPPED_IN_WORDS, Options, Prepared, Search, Watch, prepare
+from checker.run import DEFAULTS, NOBODY, STOPPED_IN_WORDS, Options, Prepared, Search, Watch, prepare
 from checker.spec import Spec
 from model.errors import UsageError
 from model.language.protocol import Predicate, Protocol
 
-NOBODY: Final = Watch()
 
-
-class Verdict(enum.Enum):
-    """What became of a mutant."""
-
-    CAUGHT = "caught"
-    SURVIVES = "survives"
-    UNDECIDED = "undecided"  # no spec caught it, and one of the searches met a limit
-
-
-@dataclass(frozen=True, slots=True)
-class Fate:
-    """`spec` is the one that catches the mutant (or met the limit), `how` it does so in words. Of a mutant that survives,
-    `spec` is the first one whose model has other states with it, if any has. `equivalent` is what was written down of the
-    mutant, caught or not."""
-
-    mutant: Mutant
-    verdict: Verdict = Verdict.SURVIVES
-    spec: str = ""
-    how: str = ""
-    equivalent: Equivalent | None = None
-
-    @property
-    def is_explained(self) -> bool:
-        return self.verdict is Verdict.SURVIVES and self.equivalent is not None
-
-    @property
-    def is_caught(self) -> bool:
-        return self.verdict is Verdict.CAUGHT
-
-
-@dataclass(frozen=True, slots=True)
-class Hunt:
-    """The fate of every mutant, in the order of the specs and their steps. `stale` are entries of the file of
-    equivalents that no longer match any mutant; known only if every spec took part."""
-
-    specs: tuple[str, ...]
-    fates: tuple[Fate, ...]
-    stale: tuple[Equivalent, ...] = ()
-    was_interrupted: bool = False
-
-    @property
-    def refuted(self) -> tuple[Fate, ...]:
-        """Mutants that are written down as equivalent, and are caught."""
-        return tuple(fate for fate in self.fates if fate.is_caught and fate.equivalent is not None)
-
-    @property
-    def unexplained(self) -> tuple[Fate, ...]:
-        """Mutants that survive, and nobody said why."""
-        return tuple(fate for fate in self.fates if fate.verdict is Verdict.SURVIVES and not fate.is_explained)
-
-    @property
-    def undecided(self) -> tuple[Fate, ...]:
-        return tuple(fate for fate in self.fates if fate.verdict is Verdict.UNDECIDED)
-
-    @property
-    def exit_code(self) -> int:
-        """1 if a mutant survives unexplained, or an explanation is wrong or about nothing; 3 if some are undecided."""
-        if self.unexplained or self.refuted or self.stale:
-            return 1
-        return 3 if self.undecided or self.was_interrupted else 0
-
-
-class _Interrupted(Exception):  # noqa: N818  # not an error
+class _Interrupted(Exception):  # not an error
     """Somebody pressed Ctrl-C during a search."""
 
 
 def hunt(
     specs: Sequence[Spec],
     known: Sequence[Equivalent] = (),
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     watch: Watch = NOBODY,
     everything: bool = False,
 ) -> Hunt:
@@ -111,11 +47,12 @@ def hunt(
     except _Interrupted:
         interrupted = True
         fates = {mutant: fate if fate.is_caught else _undecided(fate) for mutant, fate in fates.items()}
-    return _explained(Hunt(tuple(spec.name for spec in specs), tuple(fates.values()), (), interrupted), known, everything)
+    found = Hunt(tuple(spec.name for spec in specs), tuple(fates.values()), was_interrupted=interrupted)
+    return _explained(found, known, everything)
 
 
 def _undecided(fate: Fate) -> Fate:
-    return replace(fate, verdict=Verdict.UNDECIDED, how=STOPPED_IN_WORDS["interrupted"])
+    return replace(fate, finding=Finding.UNDECIDED, how=STOPPED_IN_WORDS["interrupted"])
 
 
 def _explained(found: Hunt, known: Sequence[Equivalent], everything: bool) -> Hunt:
@@ -142,9 +79,7 @@ class _Standard:
     counts: tuple[int, int]
 
 
-def _fates(
-    spec: Spec, protocol: Protocol, fates: dict[Mutant, Fate], options: Options, watch: Watch
-) -> Iterator[Fate]:
+def _fates(spec: Spec, protocol: Protocol, fates: dict[Mutant, Fate], options: Options, watch: Watch) -> Iterator[Fate]:
     """The fates of those mutants of a spec that nobody has caught before."""
     mutants = [mutant for mutant in mutants_of(protocol) if not fates[mutant].is_caught]
     if not mutants:
@@ -190,13 +125,13 @@ def _taken(search: Search) -> set[str]:
 def _fate(fate: Fate, standard: _Standard, search: Search) -> Fate:
     how = _caught(standard, search)
     if how:
-        return Fate(fate.mutant, Verdict.CAUGHT, standard.spec.name, how)
+        return Fate(fate.mutant, Finding.CAUGHT, standard.spec.name, how)
     found = search.exploration
     if found.complete:
         differs = not fate.spec and (found.distinct, found.generated) != standard.counts
         return replace(fate, spec=standard.spec.name) if differs else fate
     why = STOPPED_IN_WORDS[found.stopped.value] if found.stopped else ""
-    return Fate(fate.mutant, Verdict.UNDECIDED, standard.spec.name, why)
+    return Fate(fate.mutant, Finding.UNDECIDED, standard.spec.name, why)
 
 
 def _caught(standard: _Standard, search: Search) -> str:

@@ -7,7 +7,7 @@ each turns `holds` into `inconclusive`; nothing turns `violated` into anything e
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checker.trace import Trace
 
@@ -60,15 +60,20 @@ class SymmetryUsed:
 
 @dataclass(frozen=True, slots=True)
 class InvariantOutcome:
-    """`trace` is there if and only if the verdict is `violated`."""
+    """`trace` is there only if the verdict is `violated`; `counted` stands for it where a trace cannot go (it holds the
+    whole protocol, so it stays in the process that found it)."""
 
     name: str
     verdict: Verdict
     trace: Trace | None = None
+    counted: int | None = None
 
     @property
     def steps(self) -> int | None:
-        return len(self.trace.steps) if self.trace else None
+        return len(self.trace.steps) if self.trace else self.counted
+
+    def without_trace(self) -> InvariantOutcome:
+        return InvariantOutcome(self.name, self.verdict, None, self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,10 @@ class Outcome:
     never_enabled: tuple[str, ...]
     phases: dict[str, float] = field(default_factory=dict)  # seconds: staging, proof, compile, search, replay
     reservations: tuple[str, ...] = ()  # what else was asked for and could not be done, each in a sentence
+
+    def without_traces(self) -> Outcome:
+        """The same findings, light enough to be handed to another process."""
+        return replace(self, invariants=tuple(found.without_trace() for found in self.invariants))
 
     @property
     def verdict(self) -> Verdict:

@@ -33,9 +33,9 @@ class StoredTrace:
     warning: str
 
 
-def file_name(spec: Spec, predicate: Predicate) -> str:
+def file_name(spec: Spec, invariant: str) -> str:
     """`published-kip-279-WeakIsr.json`."""
-    return f"{spec.name.replace('/', '-')}-{predicate.name}.json"
+    return f"{spec.name.replace('/', '-')}-{invariant}.json"
 
 
 def to_document(trace: Trace, spec: Spec) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def render(trace: Trace, spec: Spec) -> str:
 
 def save(trace: Trace, spec: Spec, directory: Path) -> Path:
     """Store a trace. Raises `OutputError`; nothing half-written is left behind."""
-    path = directory / file_name(spec, trace.predicate)
+    path = directory / file_name(spec, trace.predicate.name)
     write_text(path, render(trace, spec))
     return path
 

@@ -36,17 +36,18 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model.kafka.*",),
     # The wall: nothing above imports anything below.
     ("checker", "checker.compile", "checker.explore", "checker.prove"),  # docstrings: re-exports would load engines
-    ("checker.data", "checker.cache", "checker.files"),
+    ("checker.data", "checker.cache", "checker.files", "checker.mutants"),
     ("checker.compile.packing", "checker.prove.certificate"),
     ("checker.reason",),
     ("checker.trace",),
     ("checker.outcome",),
     ("checker.report.story",),
+    ("checker.report.subject",),  # what reports and exports alike say of a spec
     ("checker.toml_lines", "checker.vocabulary"),
     ("checker.estimate", "checker.spec_file"),
     ("checker.spec_table",),
-    ("checker.spec",),
-    ("checker.spec_schema", "checker.trace_file"),
+    ("checker.spec", "checker.equivalents"),
+    ("checker.spec_schema", "checker.trace_file", "checker.fates"),
     (
         "checker.compile.native*",
         "checker.compile.smt",

@@ -2,4 +2,5 @@
 
 from checker.cli import main
 
-main()
+if __name__ == "__main__":  # processes that compare starts import this file as well
+    main()

@@ -16,6 +16,7 @@ from checker.cli.check import check
 from checker.cli.compare import compare
 from checker.cli.explain import explain
 from checker.cli.listing import list_specs
+from checker.cli.mutate import mutate
 from checker.cli.prove import prove
 from checker.cli.replay import replay
 from model.errors import InternalError, OutputError, TidegaugeError, nearest
@@ -77,7 +78,7 @@ def application() -> None:
     """
 
 
-for command in (list_specs, check, compare, explain, replay, prove):
+for command in (list_specs, check, compare, explain, replay, prove, mutate):
     application.add_command(command)
 
 

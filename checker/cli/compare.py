@@ -18,26 +18,26 @@ from checker.cli.options import ModelChoice, SearchChoice, model_options, output
 def compare(
     specs: tuple[str, ...], model: ModelChoice, search: SearchChoice, output: Path, json_file: str | None, quiet: bool
 ) -> int:
-    """Check every SPEC (all that are shipped, if none is named) and show them beside each other: rules down, promises
+    """Check every SPEC (all that are shipped, if none is named, but for those in slow/, which repeat others at larger bounds) and show them beside each other: rules down, promises
     across, in each cell whether the promise holds or in how many steps it is broken.
 
     Exit codes: 0 every cell is conclusive and as its spec expects, 1 a cell is not as expected, 3 inconclusive.
     """
     from checker.cli.emit import Stored, emit, require_writable
-    from checker.cli.settings import chosen_options, chosen_specs
+    from checker.cli.settings import chosen_options, compared_specs
     from checker.cli.watching import watching
     from checker.compare import compare as run_compare
     from checker.report.matrix import matrix
     from checker.report.result import comparison_document
 
     started = time.perf_counter()
-    subjects = chosen_specs(specs, model)
+    subjects = compared_specs(specs, model)
     require_writable(output, json_file)
     with watching(quiet) as watch:
         rows = run_compare(subjects, chosen_options(search), watch)
     stored = Stored()
     for row in rows.rows:
-        stored.add(row.spec, row.outcome, output)
+        stored.add_texts(row.spec, row.traces, output)
     seconds = time.perf_counter() - started
     document = comparison_document(rows.rows, stored.paths)
     emit(lambda width: matrix(rows.rows, stored.paths, width, seconds), document, json_file, quiet)

@@ -69,13 +69,21 @@ class Stored:
 
     def add(self, spec: Spec, outcome: Outcome, folder: Path) -> dict[str, Path]:
         """Store the trace of every violated invariant, as far as possible; gives the file of each."""
-        from checker.trace_file import save
+        from checker.trace_file import render
+
+        texts = {found.name: render(found.trace, spec) for found in outcome.invariants if found.trace}
+        return self.add_texts(spec, texts, folder)
+
+    def add_texts(self, spec: Spec, texts: Mapping[str, str], folder: Path) -> dict[str, Path]:
+        """Store traces that are written out already, by invariant."""
+        from checker.files import write_text
+        from checker.trace_file import file_name
 
         paths = self.paths.setdefault(spec.name, {})
         try:
-            for found in outcome.invariants:
-                if found.trace:
-                    paths[found.name] = save(found.trace, spec, folder)
+            for invariant, text in texts.items():
+                write_text(folder / file_name(spec, invariant), text)
+                paths[invariant] = folder / file_name(spec, invariant)
         except OutputError as error:
             self.failure = self.failure or error
         return paths

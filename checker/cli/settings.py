@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from checker.cli.options import ModelChoice, SearchChoice, option_of
 from model.errors import UsageError
@@ -19,6 +19,9 @@ def chosen_spec(name: str, model: ModelChoice) -> Spec:
     return changed(load_spec(name), model)
 
 
+SLOW: Final = "slow/"
+
+
 def chosen_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
     """The specs named, or all that are shipped, each changed as the options say."""
     from checker.spec import load_shipped, load_spec
@@ -28,6 +31,31 @@ def chosen_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
     if twice:
         raise UsageError(f"two of the specs are called {twice[0]!r}", why="Their results could not be told apart")
     return specs
+
+
+def compared_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
+    """The specs named, or all shipped ones but those in `slow/`, which repeat others at larger bounds."""
+    specs = chosen_specs(names, model)
+    return specs if names else [spec for spec in specs if not spec.name.startswith(SLOW)]
+
+
+def standing_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
+    """The specs named, or all shipped ones that expect every promise to hold, the smaller ones first; at their quick
+    bounds, and none of them twice under two names."""
+    specs = chosen_specs(names, model)
+    if not names:
+        specs = sorted(filter(_stands, specs), key=_size)
+    quick = [spec.at_quick_bounds() if spec.is_as_written else spec for spec in specs]
+    return list({(spec.variant, spec.bounds, spec.invariants): spec for spec in reversed(quick)}.values())[::-1]
+
+
+def _stands(spec: Spec) -> bool:
+    return bool(spec.expect) and all(expected.steps is None for expected in spec.expect.values())
+
+
+def _size(spec: Spec) -> float:
+    known = spec.counts.distinct if spec.counts else None
+    return float("inf") if known is None else known
 
 
 def changed(spec: Spec, model: ModelChoice) -> Spec:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from model.kafka import epoch_cache, stories
+from model.kafka import arrows, epoch_cache, stories
 from model.kafka.controller import decide
 from model.kafka.mechanisms import Brokers, Checkpoint, Membership, Recovery
 from model.kafka.positions import forget_followers
@@ -52,14 +52,14 @@ def brokers(crash: str, request_fencing: str, admission: str) -> Brokers:
 # Going down
 
 
-@action(tells=stories.crash)
+@action(tells=stories.crash, draws=arrows.crash)
 def crash(state: State, replica: Replica, *, recovery: Recovery, checkpoint: Checkpoint) -> None:
     """The process dies. What it had written to the log stays, and is scanned when it comes back."""
     recovery(state.replicas[replica])
     _crash(state, replica, checkpoint)
 
 
-@action(tells=stories.lose_power)
+@action(tells=stories.lose_power, draws=arrows.lose_power)
 def lose_power(
     state: State, replica: Replica, kept: Offset, *, recovery: Recovery, flushing: bool, checkpoint: Checkpoint
 ) -> None:
@@ -108,7 +108,7 @@ def no_checkpoint(_own: ReplicaState) -> int:
 # Going down in good order (KIP-841)
 
 
-@action(tells=stories.begin_shutdown)
+@action(tells=stories.begin_shutdown, draws=arrows.begin_shutdown)
 def begin_shutdown(state: State, replica: Replica) -> None:
     """The controller takes a broker that wants to stop out of the ISR, without a new leader epoch."""
     quorum = state.quorum
@@ -123,7 +123,7 @@ def begin_shutdown(state: State, replica: Replica) -> None:
         own.isr = where(is_true_leader(state, leader), own.isr.without(replica), own.isr)
 
 
-@action(tells=stories.stop)
+@action(tells=stories.stop, draws=arrows.stop)
 def stop(state: State, replica: Replica, *, checkpoint: Checkpoint) -> None:
     """The broker stops, having written everything to disk."""
     require(state.quorum.shutting_down.has(replica))
@@ -142,13 +142,13 @@ def forget_view(own: ReplicaState) -> None:
 # Coming back
 
 
-@action(tells=stories.restart)
+@action(tells=stories.restart, draws=arrows.restart)
 def restart_unnoticed(state: State, replica: Replica, *, brokers: Brokers) -> None:
     """KAFKA-1120: the broker is back before the controller has seen that it was gone."""
     _come_up(state, replica, brokers)
 
 
-@action(tells=stories.restart)
+@action(tells=stories.restart, draws=arrows.restart)
 def restart_in_new_epoch(
     state: State, replica: Replica, *, epochs: int, membership: Membership, brokers: Brokers
 ) -> None:
@@ -158,7 +158,7 @@ def restart_in_new_epoch(
     _come_up(state, replica, brokers)
 
 
-@action(tells=stories.restart)
+@action(tells=stories.restart, draws=arrows.restart)
 def restart_after_fencing(state: State, replica: Replica, *, brokers: Brokers) -> None:
     """A registration waits until the controller has fenced the earlier life: no longer leader, no longer in the ISR,
     unless it is the only member."""
@@ -167,7 +167,7 @@ def restart_after_fencing(state: State, replica: Replica, *, brokers: Brokers) -
     _come_up(state, replica, brokers)
 
 
-@action(tells=stories.restart)
+@action(tells=stories.restart, draws=arrows.restart)
 def restart_uncleanly(state: State, replica: Replica, *, brokers: Brokers) -> None:
     """KIP-966: an unclean restart costs the membership in the ISR and among the eligible leader replicas."""
     require(state.quorum.leader != replica)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from model.kafka import stories
+from model.kafka import arrows, stories
 from model.kafka.mechanisms import Brokers, Membership
 from model.kafka.state import Replica, State
 from model.language import SetValue, action, none, record, require, where
 
 
-@action(tells=stories.controller_shrinks_isr)
+@action(tells=stories.controller_shrinks_isr, draws=arrows.controller_shrinks_isr)
 def controller_shrinks_isr(state: State, replica: Replica, *, epochs: int, membership: Membership) -> None:
     """The controller believes that a replica has failed. The last member stays in the ISR, though it leads no more."""
     quorum = state.quorum
@@ -26,7 +26,7 @@ def controller_shrinks_isr(state: State, replica: Replica, *, epochs: int, membe
     decide(state, epochs, where(leads, none, quorum.leader), where(stays, quorum.isr, others), membership)
 
 
-@action(tells=stories.controller_elects)
+@action(tells=stories.controller_elects, draws=arrows.controller_elects)
 def elect_from_isr(state: State, replica: Replica, *, epochs: int, membership: Membership, brokers: Brokers) -> None:
     """A clean election: any member of the ISR that does not lead already."""
     require(state.quorum.isr.has(replica))
@@ -35,7 +35,7 @@ def elect_from_isr(state: State, replica: Replica, *, epochs: int, membership: M
     decide(state, epochs, replica, state.quorum.isr, membership)
 
 
-@action(tells=stories.controller_elects_unclean)
+@action(tells=stories.controller_elects_unclean, draws=arrows.controller_elects_unclean)
 def elect_any(state: State, replica: Replica, *, epochs: int, membership: Membership, brokers: Brokers) -> None:
     """An unclean election: when no member of the ISR works, any other replica that does becomes leader, alone."""
     require(state.quorum.leader == none)
@@ -44,7 +44,7 @@ def elect_any(state: State, replica: Replica, *, epochs: int, membership: Member
     decide(state, epochs, replica, state.quorum.isr.just(replica), membership)
 
 
-@action(tells=stories.controller_elects_eligible)
+@action(tells=stories.controller_elects_eligible, draws=arrows.controller_elects_eligible)
 def elect_eligible(state: State, replica: Replica, *, epochs: int, membership: Membership, brokers: Brokers) -> None:
     """KIP-966: with the ISR empty, an eligible leader replica holds everything that was committed."""
     require(state.quorum.isr.is_empty)

@@ -80,7 +80,7 @@ def _badges(state: Any, name: str) -> list[Badge]:
     badges = [] if _is_up(replica) else [Badge("down", Role.DOWN)]
     if replica.leader == name:
         is_current = (quorum.leader, quorum.leader_epoch) == (name, replica.leader_epoch)
-        badges.append(Badge("leader", Role.LEADER) if is_current else Badge("still leads", Role.STALE))
+        badges.append(Badge("leader", Role.LEADER) if is_current else Badge("stale leader", Role.STALE))
     elif replica.leader is not None:
         badges.append(Badge(f"follows {replica.leader}"))
     if replica.leader_epoch is not None:
@@ -94,7 +94,7 @@ def _badges(state: Any, name: str) -> list[Badge]:
 
 def _facts(state: Any, name: str) -> list[Fact]:
     replica = state.replicas[name]
-    facts = [Fact("on its way", text) for text in _requests(state, replica)]
+    facts = [Fact("on its way", text)] if (text := _requests(state, replica)) else []
     if getattr(replica, "pending", None) is not None:
         facts.append(Fact("asked the controller", f"to change the ISR by {replica.pending}"))
     if hasattr(replica, "epoch_cache"):
@@ -105,15 +105,16 @@ def _facts(state: Any, name: str) -> list[Fact]:
     return facts
 
 
-def _requests(state: Any, replica: Any) -> list[str]:
+def _requests(state: Any, replica: Any) -> str:
     """The LeaderAndIsr requests that the replica may still take: those of epochs after its own."""
     known = -1 if replica.leader_epoch is None else replica.leader_epoch
     since = getattr(replica, "registration", None) or 0
-    return [
-        f"LeaderAndIsr of epoch {epoch}, leader {request.leader}"
+    sent = [
+        f"e{epoch} (leader {request.leader})"
         for epoch, request in state.requests.items()
         if request.leader is not None and int(epoch) > known and int(epoch) >= since
     ]
+    return f"LeaderAndIsr of {', '.join(sent)}" if sent else ""
 
 
 def _starts(cache: dict[str, int | None]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from model.kafka import arrows, stories
 from model.kafka import epoch_cache as caches
-from model.kafka import stories
 from model.kafka.mechanisms import Brokers, EpochCache, FetchFencing, Positions, Synchrony, TruncationFencing
 from model.kafka.policy import FetchCheck, Policy
 from model.kafka.positions import forget_followers
@@ -14,7 +14,7 @@ from model.kafka.truncation import Truncation, diverges
 from model.language import action, declares, minimum, require, where
 
 
-@action(tells=stories.become_follower)
+@action(tells=stories.become_follower, draws=arrows.follow)
 def become_follower(
     state: State,
     follower: Replica,
@@ -34,14 +34,14 @@ def become_follower(
     _adopt(state, follower, leader, epoch)
 
 
-@action(tells=stories.adopt_leader)
+@action(tells=stories.adopt_leader, draws=arrows.follow)
 def adopt_leader(state: State, follower: Replica, leader: Replica, epoch: Epoch) -> None:
     """A replica takes a request that names another leader, and keeps its log until it sees that it diverges."""
     _hears_of(state, follower, leader, epoch)
     _adopt(state, follower, leader, epoch)
 
 
-@action(tells=stories.truncate)
+@action(tells=stories.truncate, draws=arrows.truncate)
 def truncate(state: State, follower: Replica, leader: Replica, *, truncation: Truncation) -> None:
     """A follower whose end is not in the leader's log cuts its own."""
     require(follower != leader)
@@ -52,7 +52,7 @@ def truncate(state: State, follower: Replica, leader: Replica, *, truncation: Tr
     _truncate(replica, truncation(replica, state.replicas[leader]))
 
 
-@action(tells=stories.replicate)
+@action(tells=stories.replicate, draws=arrows.fetch_record)
 def replicate(state: State, follower: Replica, leader: Replica, *, synchrony: Synchrony) -> None:
     """A follower fetches one record, and the leader's high watermark with it."""
     require(follower != leader)
@@ -68,7 +68,7 @@ def replicate(state: State, follower: Replica, leader: Replica, *, synchrony: Sy
 # With epoch caches: what a follower asks, how it cuts, what it fetches
 
 
-@action(tells=stories.follow)
+@action(tells=stories.follow, draws=arrows.follow)
 def follow(
     state: State, follower: Replica, leader: Replica, epoch: Epoch, *, brokers: Brokers, truncation_policy: Policy
 ) -> None:
@@ -85,7 +85,7 @@ def follow(
     forget_followers(replica)
 
 
-@action(tells=stories.ask_and_truncate)
+@action(tells=stories.ask_and_truncate, draws=arrows.ask_and_truncate)
 def ask_and_truncate(
     state: State,
     follower: Replica,
@@ -104,7 +104,7 @@ def ask_and_truncate(
     replica.truncating = where(cut.finished, False, True)
 
 
-@action(tells=stories.fetch_record)
+@action(tells=stories.fetch_record, draws=arrows.fetch_record)
 def fetch_record(
     state: State,
     follower: Replica,
@@ -128,7 +128,7 @@ def fetch_record(
     replica.high_watermark = minimum(source.high_watermark, replica.log.length)
 
 
-@action(tells=stories.fetch_nothing)
+@action(tells=stories.fetch_nothing, draws=arrows.fetch_nothing)
 def fetch_nothing(
     state: State, follower: Replica, leader: Replica, *, fetch_fencing: FetchFencing, positions: Positions
 ) -> None:
@@ -141,7 +141,7 @@ def fetch_nothing(
     replica.high_watermark = minimum(source.high_watermark, replica.log.length)
 
 
-@action(tells=stories.fetch_out_of_range)
+@action(tells=stories.fetch_out_of_range, draws=arrows.fetch_out_of_range)
 def fetch_out_of_range(state: State, follower: Replica, leader: Replica, *, fetch_fencing: FetchFencing) -> None:
     """OFFSET_OUT_OF_RANGE: the leader's log ends before the offset asked for; the follower cuts to the leader's end."""
     _fetches(state, follower, leader, fetch_fencing)
@@ -154,7 +154,7 @@ def fetch_out_of_range(state: State, follower: Replica, leader: Replica, *, fetc
 # Truncate-on-fetch: the fetch itself carries the last fetched epoch (Kafka 2.7)
 
 
-@action(tells=stories.fetch_record)
+@action(tells=stories.fetch_record, draws=arrows.fetch_record)
 def fetch_record_if_matching(
     state: State,
     follower: Replica,
@@ -173,7 +173,7 @@ def fetch_record_if_matching(
     )
 
 
-@action(tells=stories.fetch_nothing)
+@action(tells=stories.fetch_nothing, draws=arrows.fetch_nothing)
 def fetch_nothing_if_matching(
     state: State,
     follower: Replica,
@@ -189,7 +189,7 @@ def fetch_nothing_if_matching(
     fetch_nothing.function(state, follower, leader, fetch_fencing=fetch_fencing, positions=positions)
 
 
-@action(tells=stories.fetch_diverging)
+@action(tells=stories.fetch_diverging, draws=arrows.fetch_diverging)
 def fetch_diverging(
     state: State, follower: Replica, leader: Replica, *, fetch_fencing: FetchFencing, truncation_policy: Policy
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from model.kafka import stories
+from model.kafka import arrows, stories
 from model.kafka.mechanisms import (
     Brokers,
     Commitment,
@@ -20,7 +20,7 @@ from model.kafka.state import Epoch, Replica, State, is_true_leader, nobody_elec
 from model.language import action, none, record, require, where
 
 
-@action(tells=stories.become_leader)
+@action(tells=stories.become_leader, draws=arrows.become_leader)
 def become_leader(
     state: State, leader: Replica, epoch: Epoch, *, brokers: Brokers, positions: Positions, epoch_cache: EpochCache
 ) -> None:
@@ -36,7 +36,7 @@ def become_leader(
     positions.start_epoch(replica)
 
 
-@action(tells=stories.write)
+@action(tells=stories.write, draws=arrows.write)
 def write(
     state: State, leader: Replica, *, records: int, min_insync: int, producer: Producer, epoch_cache: EpochCache
 ) -> None:
@@ -53,7 +53,7 @@ def write(
     state.next_record = written + 1
 
 
-@action(tells=stories.advance_high_watermark)
+@action(tells=stories.advance_high_watermark, draws=arrows.advance_high_watermark)
 def advance_high_watermark(
     state: State, leader: Replica, *, synchrony: Synchrony, commitment: Commitment, producer: Producer, min_insync: int
 ) -> None:
@@ -72,7 +72,7 @@ def advance_high_watermark(
 # The ISR, changed at the leader and the controller in one step
 
 
-@action(tells=stories.leader_shrinks_isr)
+@action(tells=stories.leader_shrinks_isr, draws=arrows.leader_changes_isr)
 def leader_shrinks_isr(
     state: State, leader: Replica, follower: Replica, *, synchrony: Synchrony, membership: Membership
 ) -> None:
@@ -85,7 +85,7 @@ def leader_shrinks_isr(
     membership.store(state, replica.isr)
 
 
-@action(tells=stories.leader_expands_isr)
+@action(tells=stories.leader_expands_isr, draws=arrows.leader_changes_isr)
 def leader_expands_isr(
     state: State,
     leader: Replica,
@@ -120,7 +120,7 @@ def may_join(
 # The ISR, changed by an AlterPartition request that takes its time (KIP-497)
 
 
-@action(tells=stories.propose_isr)
+@action(tells=stories.propose_isr, draws=arrows.propose_isr)
 def propose_shrink(state: State, leader: Replica, follower: Replica, *, synchrony: Synchrony) -> None:
     """The leader asks the controller to take a follower out of the ISR; one request at a time."""
     require(follower != leader)
@@ -130,7 +130,7 @@ def propose_shrink(state: State, leader: Replica, follower: Replica, *, synchron
     state.replicas[leader].pending = follower
 
 
-@action(tells=stories.propose_isr)
+@action(tells=stories.propose_isr, draws=arrows.propose_isr)
 def propose_expansion(
     state: State, leader: Replica, follower: Replica, *, synchrony: Synchrony, isr_expansion: IsrExpansion
 ) -> None:
@@ -142,7 +142,7 @@ def propose_expansion(
     state.replicas[leader].pending = follower
 
 
-@action(tells=stories.controller_alters_isr)
+@action(tells=stories.controller_alters_isr, draws=arrows.controller_alters_isr)
 def controller_alters_isr(state: State, leader: Replica, *, membership: Membership) -> None:
     """The controller applies the request, if it still comes from the leader of its epoch; the answer is on its way."""
     replica = state.replicas[leader]
@@ -153,7 +153,7 @@ def controller_alters_isr(state: State, leader: Replica, *, membership: Membersh
     membership.store(state, where(replica.isr.has(replica.pending), removed, added))
 
 
-@action(tells=stories.leader_learns_isr)
+@action(tells=stories.leader_learns_isr, draws=arrows.leader_learns_isr)
 def leader_learns_isr(state: State, leader: Replica) -> None:
     """The answer arrives: the leader's ISR is the controller's again."""
     replica = state.replicas[leader]

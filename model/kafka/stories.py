@@ -50,7 +50,7 @@ def advance_high_watermark(before: Any, after: Any, leader: str) -> str:
 
 
 def become_follower(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
-    return f"{follower} becomes follower of {leader} in epoch {epoch} and {_cut(before, after, follower)}."
+    return f"{follower} becomes follower of {leader} in epoch {epoch} and {cut(before, after, follower)}."
 
 
 def adopt_leader(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
@@ -58,7 +58,7 @@ def adopt_leader(before: Any, after: Any, follower: str, leader: str, epoch: int
 
 
 def truncate(before: Any, after: Any, follower: str, leader: str) -> str:
-    return f"{follower}, whose log diverges from {leader}'s, {_cut(before, after, follower)}."
+    return f"{follower}, whose log diverges from {leader}'s, {cut(before, after, follower)}."
 
 
 def replicate(before: Any, after: Any, follower: str, leader: str) -> str:
@@ -68,18 +68,16 @@ def replicate(before: Any, after: Any, follower: str, leader: str) -> str:
     return f"{follower} fetches {record.id} at offset {offset} from {leader}; its high watermark is {watermark}."
 
 
-def _cut(before: Any, after: Any, follower: str) -> str:
+def cut(before: Any, after: Any, follower: str) -> str:
     old, new = before.replicas[follower], after.replicas[follower]
     if len(old.log) == len(new.log):
         return f"truncates nothing (log end {len(new.log)})"
     dropped = old.log[len(new.log) :]
     names = " and ".join(record.id for record in dropped)
-    return (
-        f"truncates its log from {len(old.log)} to {len(new.log)}, dropping {names}{_why_it_matters(before, dropped)}"
-    )
+    return f"truncates its log from {len(old.log)} to {len(new.log)}, dropping {names}{why_it_matters(before, dropped)}"
 
 
-def _why_it_matters(before: Any, dropped: list[Any]) -> str:
+def why_it_matters(before: Any, dropped: list[Any]) -> str:
     """Whoever counts a dropped record as committed."""
     for name, replica in before.replicas.items():
         committed = replica.log[: replica.high_watermark]
@@ -108,12 +106,12 @@ def follow(before: Any, after: Any, follower: str, leader: str, epoch: int) -> s
     told = f"{follower} becomes follower of {leader} in epoch {epoch}"
     if after.replicas[follower].truncating:
         return f"{told}; it has yet to ask where to truncate."
-    return f"{told} and {_cut(before, after, follower)}."
+    return f"{told} and {cut(before, after, follower)}."
 
 
 def ask_and_truncate(before: Any, after: Any, follower: str, leader: str) -> str:
     more = " and must ask again" if after.replicas[follower].truncating else ""
-    return f"{follower} asks {leader} where its last epoch ends, and {_cut(before, after, follower)}{more}."
+    return f"{follower} asks {leader} where its last epoch ends, and {cut(before, after, follower)}{more}."
 
 
 def fetch_record(before: Any, after: Any, follower: str, leader: str) -> str:
@@ -129,13 +127,11 @@ def fetch_nothing(before: Any, after: Any, follower: str, leader: str) -> str:
 
 
 def fetch_out_of_range(before: Any, after: Any, follower: str, leader: str) -> str:
-    return f"{follower} fetches beyond {leader}'s log end, and {_cut(before, after, follower)}."
+    return f"{follower} fetches beyond {leader}'s log end, and {cut(before, after, follower)}."
 
 
 def fetch_diverging(before: Any, after: Any, follower: str, leader: str) -> str:
-    return (
-        f"{follower} fetches, {leader} answers that the logs diverge, and {follower} {_cut(before, after, follower)}."
-    )
+    return f"{follower} fetches, {leader} answers that the logs diverge, and {follower} {cut(before, after, follower)}."
 
 
 def propose_isr(before: Any, after: Any, leader: str, follower: str) -> str:
@@ -160,7 +156,7 @@ def lose_power(before: Any, after: Any, replica: str, kept: int) -> str:
     if not lost:
         return f"{replica} loses power, but no record (log end {kept})."
     names = " and ".join(record.id for record in lost)
-    return f"{replica} loses power, and with it {names}{_why_it_matters(before, lost)}: its log now ends at {kept}."
+    return f"{replica} loses power, and with it {names}{why_it_matters(before, lost)}: its log now ends at {kept}."
 
 
 def flush(before: Any, after: Any, replica: str) -> str:

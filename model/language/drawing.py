@@ -47,7 +47,7 @@ class CellText:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line before the block at `offset`: everything to its left is flushed, committed, … `label` is its short name."""
+    """A line before the block at `offset`: what is to its left is flushed, committed, … `label` is its short name."""
 
     offset: int
     name: str

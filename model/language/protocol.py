@@ -31,6 +31,7 @@ from model.language.domains import Sequence as SequenceDomain
 from model.language.drawing import Drawer
 from model.language.expr import Expr, Op, read, walk
 from model.language.formula import Formula
+from model.language.sequence_diagram import StepDrawer
 
 State: TypeAlias = tuple[int, ...]
 
@@ -103,6 +104,7 @@ class Action:
     place: Place | None
     summary: str
     tells: Teller | None = field(default=None, compare=False)
+    draws: StepDrawer | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

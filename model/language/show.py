@@ -7,11 +7,25 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeAlias, assert_never
 
-from model.language.domains import Domain, Json, Map, Option, Range, Record, Scalar, Sequence, Set, leaves, slot_domain
+from model.language.domains import (
+    Domain,
+    Json,
+    Map,
+    Option,
+    Range,
+    Record,
+    Scalar,
+    Scalarset,
+    Sequence,
+    Set,
+    leaves,
+    slot_domain,
+)
 from model.language.drawing import Fact, Lane
 from model.language.evaluate import step_text
 from model.language.expr import Expr, Op
 from model.language.protocol import Protocol, State, Step
+from model.language.sequence_diagram import Drawn, Note
 
 ScalarForm: TypeAlias = Callable[[Scalar, int], Any]
 
@@ -190,11 +204,39 @@ def drawn(protocol: Protocol, state: State) -> tuple[Lane, ...]:
 
 def sentence(protocol: Protocol, step: Step, before: State, after: State) -> str:
     """What a step does, in the protocol's own words; by default its name and parameters."""
-    action = protocol.action_named[step.action]
-    if action.tells is None:
+    tells = protocol.action_named[step.action].tells
+    if tells is None:
         return step_text(protocol, step)
-    plain = {p.name: _plain(p.domain, code) for p, code in zip(action.parameters, step.arguments, strict=True)}
-    return action.tells(snapshot(protocol, before), snapshot(protocol, after), **plain)
+    return tells(snapshot(protocol, before), snapshot(protocol, after), **_arguments(protocol, step))
+
+
+def _arguments(protocol: Protocol, step: Step) -> dict[str, Any]:
+    """A step's parameters for the functions that tell and draw it."""
+    parameters = protocol.action_named[step.action].parameters
+    return {p.name: _plain(p.domain, code) for p, code in zip(parameters, step.arguments, strict=True)}
+
+
+def drawn_step(protocol: Protocol, step: Step, before: State, after: State) -> tuple[Drawn, ...]:
+    """What a step is in a sequence diagram; by default a note with its sentence, over the individuals it names."""
+    draws = protocol.action_named[step.action].draws
+    if draws is None:
+        return (Note(_individuals_of(protocol, step), sentence(protocol, step, before, after)),)
+    return tuple(draws(snapshot(protocol, before), snapshot(protocol, after), **_arguments(protocol, step)))
+
+
+def _individuals_of(protocol: Protocol, step: Step) -> tuple[str, ...]:
+    found = []
+    for parameter, code in zip(protocol.action_named[step.action].parameters, step.arguments, strict=True):
+        domain = parameter.domain.inner if isinstance(parameter.domain, Option) else parameter.domain
+        if isinstance(domain, Scalarset) and code in domain.codes():
+            found.append(individuals(protocol, domain)[code])
+    return tuple(dict.fromkeys(found))
+
+
+def individuals(protocol: Protocol, scalarset: Scalarset) -> tuple[str, ...]:
+    """The members of a scalarset as participants: `A`, or `Client A` where several scalarsets have an A."""
+    alone = len(protocol.scalarsets) == 1
+    return tuple(member if alone else f"{scalarset.name} {member}" for member in scalarset.members)
 
 
 _INFIX = {

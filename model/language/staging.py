@@ -38,6 +38,7 @@ from model.language.protocol import (
 )
 from model.language.ranges import Known, facts, span
 from model.language.scalars import Scalarlike, Truth, as_truth, member
+from model.language.sequence_diagram import StepDrawer
 
 Function: TypeAlias = Callable[..., Any]
 Marked = TypeVar("Marked")
@@ -49,6 +50,7 @@ class ActionFunction:
 
     function: Function
     tells: Teller | None
+    draws: StepDrawer | None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.function(*arguments, **keywords)
@@ -73,16 +75,17 @@ def action(function: Function) -> ActionFunction: ...
 
 
 @overload
-def action(*, tells: Teller | None = None) -> Callable[[Function], ActionFunction]: ...
+def action(*, tells: Teller | None = None, draws: StepDrawer | None = None) -> Callable[[Function], ActionFunction]: ...
 
 
 def action(
-    function: Function | None = None, *, tells: Teller | None = None
+    function: Function | None = None, *, tells: Teller | None = None, draws: StepDrawer | None = None
 ) -> ActionFunction | Callable[[Function], ActionFunction]:
-    """Mark a function as an action. `tells(before, after, **parameters)` gives the sentence for a step in a story."""
+    """Mark a function as an action. `tells(before, after, **parameters)` gives the sentence for a step in a story,
+    `draws`, called alike, what the step is in a sequence diagram (see `sequence_diagram`)."""
     if function is not None:
-        return ActionFunction(function, tells)
-    return lambda marked: ActionFunction(marked, tells)
+        return ActionFunction(function, tells, draws)
+    return lambda marked: ActionFunction(marked, tells, draws)
 
 
 def invariant(function: Function) -> PredicateFunction:
@@ -263,7 +266,7 @@ def _stage_action(stage: _Stage, function: ActionFunction) -> tuple[Action, list
             steps.append(_step(stage, draft, name, arguments))
         possible = possible or not draft.impossible
     summary = inspect.getdoc(function.function) or ""
-    made = Action(name, parameters, possible, _definition(function.function), summary, function.tells)
+    made = Action(name, parameters, possible, _definition(function.function), summary, function.tells, function.draws)
     return made, steps
 
 

@@ -1,0 +1,1 @@
+"""Traces and state graphs in the formats of other tools, and as pictures."""

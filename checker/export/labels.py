@@ -1,0 +1,56 @@
+"""What stands on the nodes and edges of a graph of states, in lines of text."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+
+from checker.export.state_graph import Edge, Node, StateGraph
+from model.language.evaluate import step_text
+from model.language.protocol import State
+from model.language.show import differences, sentence
+
+LINE = 52  # columns of a label
+MOST_CHANGES = 12
+
+
+def node_label(graph: StateGraph, place: int) -> list[str]:
+    """The number of the state, what is violated, and what has changed."""
+    node = graph.nodes[place]
+    head = [] if node.is_aside else ["initial state" if node.is_initial else f"state {place}"]
+    changed = _changes(graph, node.since, node.state) if node.since and node.state and not node.is_initial else []
+    return [*head, *(line for remark in node.remarks for line in _wrapped(remark)), *changed]
+
+
+def _changes(graph: StateGraph, before: State, after: State) -> list[str]:
+    found = [f"{each.path}: {each.before} → {each.after}" for each in differences(graph.protocol, before, after)]
+    left_out = len(found) - MOST_CHANGES
+    return found if left_out < 2 else [*found[:MOST_CHANGES], f"({left_out} more changes)"]
+
+
+def edge_label(graph: StateGraph, edge: Edge) -> list[str]:
+    """The sentence of the step, with its number if it has one."""
+    text = told(graph, edge)
+    return _wrapped(text if edge.number is None else f"{edge.number}. {text}")
+
+
+def told(graph: StateGraph, edge: Edge) -> str:
+    """The sentence of an edge's step; its name where it leads to a fault of the model."""
+    before, after = graph.nodes[edge.source].state, graph.nodes[edge.target].state
+    if before is None or after is None:
+        return step_text(graph.protocol, edge.step)
+    return sentence(graph.protocol, edge.step, before, after)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, LINE, break_long_words=False, break_on_hyphens=False)
+
+
+def printable(text: str) -> str:
+    """Text without what XML cannot hold and no picture can show: such a character becomes `\\u0007`, in letters."""
+    return "".join(f"\\u{ord(each):04x}" if _is_hidden(each) else each for each in text)
+
+
+def _is_hidden(character: str) -> bool:
+    is_odd = unicodedata.category(character) in ("Cc", "Cs") or character in "\u2028\u2029\ufffe\uffff"
+    return is_odd and character != "\n"
