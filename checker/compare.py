@@ -76,7 +76,7 @@ def _row(spec: Spec, options: Options, watch: Watch = NOBODY) -> Row:
 
 
 def _side_by_side(specs: Sequence[Spec], options: Options, watch: Watch, processes: int) -> list[Row]:
-    """Check the specs in a pool. New processes are started afresh: a fork of one that has run compiled code may hang."""
+    """Check the specs in a pool. Processes are started afresh: a fork of one that has run compiled code may hang."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         futures = [pool.submit(_row, spec, options) for spec in specs]

@@ -18,8 +18,9 @@ from checker.cli.options import ModelChoice, SearchChoice, model_options, output
 def compare(
     specs: tuple[str, ...], model: ModelChoice, search: SearchChoice, output: Path, json_file: str | None, quiet: bool
 ) -> int:
-    """Check every SPEC (all that are shipped, if none is named, but for those in slow/, which repeat others at larger bounds) and show them beside each other: rules down, promises
-    across, in each cell whether the promise holds or in how many steps it is broken.
+    """Check every SPEC and show them beside each other: rules down, promises across, in each cell whether the promise
+    holds or in how many steps it is broken. Without SPEC: all that are shipped, except slow/, which repeats others at
+    larger bounds.
 
     Exit codes: 0 every cell is conclusive and as its spec expects, 1 a cell is not as expected, 3 inconclusive.
     """

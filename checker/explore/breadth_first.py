@@ -2,9 +2,9 @@
 
 The initial states are level 1; the new successors of a level are the next one. A state is stored the first time it is
 generated, so its path back to an initial state is a shortest one, and the first state to meet a predicate is as near as
-any. The order is fixed: states in the order in which they were found, and their steps in the order in which the compiled
-code tries them, the same on every run. What is found, and where, does
-not depend on the clock, on the size of slices and batches, or on memory.
+any. The order is fixed: states in the order in which they were found, and the steps of each in the order in which the
+compiled code tries them. What is found, and where, does not depend on the clock, on the size of slices and batches, or
+on memory.
 
 The search runs in slices of some 50 ms and looks up in between: at the clock, at the memory, at whoever wants to know
 how far it is, and at the keyboard (Python sees a Ctrl-C only when compiled code returns).

@@ -39,7 +39,7 @@ _EDGE: Final = {
 _INITIAL: Final = {"fillcolor": "#e6eef7", "color": "#1f4e79"}
 _BROKEN: Final = {"fillcolor": "#fdecea", "color": "#b3261e", "penwidth": "2.5"}
 _ASIDE: Final = {"style": "rounded,filled,dashed", "color": "#9aa5b1", "fillcolor": "#f5f7fa", "fontcolor": "#616e7c"}
-_TRACE_EDGE: Final = {"weight": "50"}  # the trace goes straight down, whatever else there is
+_TRACE_EDGE: Final = {"weight": "50", "penwidth": "2"}  # the trace goes straight down, whatever else there is
 _ASIDE_EDGE: Final = {"style": "dashed", "color": "#9aa5b1", "fontcolor": "#616e7c"}
 
 

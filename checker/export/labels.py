@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 
-from checker.export.state_graph import Edge, Node, StateGraph
+from checker.export.state_graph import Edge, StateGraph
 from model.language.evaluate import step_text
 from model.language.protocol import State
 from model.language.show import differences, sentence

@@ -77,9 +77,15 @@ def _timeline(frame: Frame) -> str:
 
 def _legend(shown: Film) -> str:
     colours = (f'<li><span class="cell c{colour % 8}"></span>{escape(note)}</li>' for colour, note in shown.legend)
-    marks = (f'<li><span class="line"></span>{escape(label)}: {escape(name)}</li>' for label, name in shown.marks)
+    marks = map(_legend_mark, range(len(shown.marks)), shown.marks)
     items = "".join((*colours, *marks))
     return f'<ul class="legend" aria-label="Legend">{items}</ul>\n' if items else ""
+
+
+def _legend_mark(row: int, mark: tuple[str, str]) -> str:
+    label, name = mark
+    text = name if label == name else f"{label}: {name}"
+    return f'<li><span class="line{" other" if row else ""}"></span>{escape(text)}</li>'
 
 
 def _reason(shown: Film, reason: Reason) -> str:

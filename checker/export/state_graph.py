@@ -31,7 +31,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A step between two nodes, by their places. `number` counts the steps of a trace from 1; none outside of one."""
+    """A step between two nodes, by their places. `number` counts the steps of a trace from 1; none for others."""
 
     source: int
     target: int

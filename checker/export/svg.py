@@ -21,7 +21,8 @@ from model.language.drawing import Badge, CellText, Mark, Role
 EDGE = 20
 CELL = 46
 CELL_HEIGHT = 34
-LANE_HEIGHT = 66
+LANE_HEIGHT = 66  # with one line; each further one needs a row for its label
+LABEL_HEIGHT = 12
 LINE = 17
 NAME_WIDTH = 84
 LETTER = 0.56  # the width of a letter of average text, of its size
@@ -108,7 +109,9 @@ class _Drawing:
         return 22 + len(self._sentence(frame)) * LINE + lanes
 
     def _lane_height(self, drawn: DrawnLane) -> int:
-        return LANE_HEIGHT if drawn.lane.cells is not None else 10 + LINE * len(self._told(drawn))
+        if drawn.lane.cells is None:
+            return 10 + LINE * len(self._told(drawn))
+        return LANE_HEIGHT + _labels_height(drawn)
 
     def _sentence(self, frame: Frame) -> list[str]:
         return _wrap(frame.sentence, self.frame_width - 52, 13)
@@ -143,12 +146,13 @@ class _Drawing:
             for position, text in enumerate(self._told(drawn)):
                 yield _label(left + NAME_WIDTH, top + LINE + position * LINE, text, 12, colour)
             return
+        track = top + _labels_height(drawn)
         opacity = ' opacity="0.5"' if drawn.lane.dimmed else ""
         yield f"<g{opacity}>"
-        yield _label(left + 12, top + 42, drawn.lane.name, 14, weight="bold")
-        yield from self._track(drawn, left + NAME_WIDTH, top)
+        yield _label(left + 12, track + 42, drawn.lane.name, 14, weight="bold")
+        yield from self._track(drawn, left + NAME_WIDTH, track)
         yield "</g>"
-        yield from _badges(drawn, left + NAME_WIDTH + self.shown.width * CELL + 24, top + 27)
+        yield from _badges(drawn, left + NAME_WIDTH + self.shown.width * CELL + 24, track + 27)
 
     def _track(self, drawn: DrawnLane, left: int, top: int) -> Iterator[str]:
         cells = drawn.lane.cells or ()
@@ -161,7 +165,8 @@ class _Drawing:
         for position in range(self.shown.width):
             yield _label(left + position * CELL + CELL // 2, top + 64, str(position), 9, FAINT, anchor="middle")
         for row, mark in enumerate(drawn.lane.marks):
-            yield from _mark(mark, left + mark.offset * CELL, top, row, row in drawn.moved_marks)
+            label = top + 14 - _labels_height(drawn) + row * LABEL_HEIGHT
+            yield from _mark(mark, left + mark.offset * CELL, (label, top + 57), row, row in drawn.moved_marks)
 
     # The end
 
@@ -211,13 +216,18 @@ def _cell_text(cell: CellText, x: int, y: int, colour: str) -> Iterator[str]:
     yield _label(middle, y + 28, cell.note, 10, colour, anchor="middle")
 
 
-def _mark(mark: Mark, x: int, top: int, row: int, is_moved: bool) -> Iterator[str]:
-    """The first line of a lane is solid with its label above; a second one is dotted, with its label below."""
+def _mark(mark: Mark, x: int, span: tuple[int, int], row: int, is_moved: bool) -> Iterator[str]:
+    """From its label down to below the blocks: the first line of a lane is solid, a further one dotted."""
+    label, end = span
     colour = NEW if is_moved else FAINT if row else INK
     dots = ' stroke-dasharray="2 3"' if row else ""
-    start, end = (top + 18, top + 62) if row else (top + 6, top + 57)
-    yield f'<path d="M{x} {start}V{end}" stroke="{colour}" stroke-width="2.5"{dots}/>'
-    yield _label(x + 5, top + 64 if row else top + 14, f"{mark.label} {mark.offset}", 10, colour, "bold")
+    yield f'<path d="M{x} {label - 8}V{end}" stroke="{colour}" stroke-width="2.5"{dots}/>'
+    yield _label(x + 5, label, f"{mark.label} {mark.offset}", 10, colour, "bold")
+
+
+def _labels_height(drawn: DrawnLane) -> int:
+    """The room for the labels of all lines but the first."""
+    return LABEL_HEIGHT * max(0, len(drawn.lane.marks) - 1)
 
 
 def _badges(drawn: DrawnLane, left: int, top: int) -> Iterator[str]:

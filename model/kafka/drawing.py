@@ -71,7 +71,7 @@ def _cell(state: Any, offset: int, record: Any) -> CellText:
 def _marks(replica: Any) -> tuple[Mark, ...]:
     marks = [Mark(replica.high_watermark, "high watermark", "HW")]
     if hasattr(replica, "flushed"):
-        marks.append(Mark(replica.flushed, "flushed up to", "flushed"))
+        marks.append(Mark(replica.flushed, "flushed", "flushed"))
     return tuple(marks)
 
 
