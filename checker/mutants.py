@@ -41,13 +41,14 @@ class Change(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class Mutant:
     """One change at one place of one action. `part` counts the conditions that stand on that line, from 1; `shown` is
-    the condition in the first step that has it."""
+    the condition in the first step that has it, and `is_one_of_several` says that it is not the only one there."""
 
     action: str
     place: Place
     change: Change
     part: int = 1
     shown: str = field(default="", compare=False)
+    is_one_of_several: bool = field(default=False, compare=False)
 
     @property
     def source(self) -> str:
@@ -68,7 +69,10 @@ def mutants_of(protocol: Protocol) -> tuple[Mutant, ...]:
     for step in protocol.steps:
         for mutant in _mutants_of_step(protocol, step):
             found.setdefault(mutant)
-    return tuple(found)
+    on_line = Counter((mutant.action, mutant.place, mutant.change) for mutant in found)
+    return tuple(
+        replace(mutant, is_one_of_several=on_line[mutant.action, mutant.place, mutant.change] > 1) for mutant in found
+    )
 
 
 def _mutants_of_step(protocol: Protocol, step: Step) -> Iterator[Mutant]:

@@ -142,7 +142,8 @@ def _caught(standard: _Standard, search: Search) -> str:
     fallen = [(search.steps_to(each), each.name) for each in standard.holding]
     shortest = min(((steps, name) for steps, name in fallen if steps is not None), default=None)
     if shortest is not None:
-        return f"{shortest[1]} falls in {shortest[0]} steps"
+        steps, name = shortest
+        return f"{name} falls in {steps} step{'s' * (steps != 1)}"
     if not search.exploration.complete:
         return ""
     missed = [each.name for each in standard.reached if search.steps_to(each) is None]

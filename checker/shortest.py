@@ -44,7 +44,8 @@ def all_shortest(
     search = prepared.search(Options(max_states=MOST_STORED), watch, stop_mask=1)
     depth = _depth(search, invariant)
     watch.phase("walking back")
-    drawn = _Drawn(alone, most, lambda state: search.packed_representative(search.packing.pack(state)))
+    instead = "Export one trace" if up_to_renaming else "Draw fewer with --up-to-renaming"
+    drawn = _Drawn(alone, most, instead, lambda state: search.packed_representative(search.packing.pack(state)))
     ends = drawn.draw(_kept(prepared, search))
     if up_to_renaming:
         drawn.keep_ways_to(_one_of_each(ends, trace.states[-1], drawn.representative))
@@ -66,19 +67,23 @@ def _one_of_each(ends: list[State], preferred: State, representative: Callable[[
 
 
 def _depth(search: Search, invariant: str) -> int:
-    """The level on which the invariant falls first."""
-    sighting = search.exploration.first[0]
+    """The level on which the invariant falls first; all of it has been searched."""
+    from checker.explore.breadth_first import Stopped
+
+    found = search.exploration
     if (fault := search.fault()) is not None:
         raise fault
-    if sighting is not None:
-        return sighting.depth
-    if search.exploration.complete:
+    if found.stopped is Stopped.INTERRUPTED:
+        raise KeyboardInterrupt
+    if found.complete:
         raise UsageError(f"{invariant} holds, so it has no counterexample")
-    raise UsageError(
-        f"more than {MOST_STORED:,} states come before the first violation of {invariant}",
-        why="All of them would have to be walked back",
-        instead="Choose smaller bounds, or export one trace",
-    )
+    if found.stopped is not Stopped.FAIL_FAST:
+        raise UsageError(
+            f"more than {found.distinct:,} states come before the first violation of {invariant}, or beside it",
+            why="All of them would have to be walked back",
+            instead="Find a counterexample at smaller bounds, or export one trace",
+        )
+    return found.depth
 
 
 def _kept(prepared: Prepared, search: Search) -> list[set[Words]]:
@@ -111,6 +116,7 @@ class _Drawn:
 
     protocol: Protocol
     most: int
+    instead: str
     representative: Callable[[State], Words]
     places: dict[State, int] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -135,9 +141,7 @@ class _Drawn:
     def _place(self, state: State) -> int:
         if state not in self.places:
             if len(self.places) == self.most:
-                raise too_large(
-                    f"all shortest counterexamples together have more than {self.most:,} states", "Choose smaller bounds"
-                )
+                raise too_large(f"all shortest counterexamples have more than {self.most:,} states", self.instead)
             self.places[state] = len(self.places)
         return self.places[state]
 
@@ -164,5 +168,6 @@ class _Drawn:
         self.edges = [replace(edge, number=numbers.get((edge.source, edge.step.number))) for edge in self.edges]
 
     def graph(self, title: str) -> StateGraph:
-        nodes = (node_of(self.protocol, state, self.protocol.invariants, None) for state in self.places)
+        known, initial = self.protocol.invariants, self.protocol.initial
+        nodes = (node_of(self.protocol, state, known, None, state in initial) for state in self.places)
         return StateGraph(self.protocol, title, tuple(nodes), tuple(self.edges))

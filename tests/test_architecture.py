@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.compile.packing", "checker.prove.certificate"),
     ("checker.reason",),
     ("checker.trace",),
-    ("checker.outcome",),
+    ("checker.outcome", "checker.turning_point"),
     ("checker.report.story",),
     ("checker.report.subject",),  # what reports and exports alike say of a spec
     ("checker.toml_lines", "checker.vocabulary"),
@@ -56,7 +56,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "checker.export.*",
         "checker.report.*",
     ),
-    ("checker.explore.store", "checker.prove.refutation", "checker.prove.type_correct", "checker.compile.calls"),
+    (
+        "checker.compile.calls",
+        "checker.explore.store",
+        "checker.prove.refutation",
+        "checker.prove.type_correct",
+        "checker.report.lanes",  # draws the frames of checker.export with characters
+    ),
     ("checker.prove.equivariance",),
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),

@@ -5,7 +5,6 @@ story: a bug differs in one rule from what repairs it, and the README's tables s
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,8 @@ from checker.run import Options, check
 from checker.spec import Expectation, Spec, load_spec
 from model.kafka import NAMED_VARIANTS
 
-SHIPPED = list(shipped_specs())
+SPECS = {name: load_spec(name) for name in shipped_specs()}
+SHIPPED = list(SPECS)
 SLOW = [name for name in SHIPPED if name.startswith("slow/")]
 QUICK = [name for name in SHIPPED if name not in SLOW]
 BROKERS = [name for name in SHIPPED if name.startswith("brokers/")]
@@ -30,22 +30,24 @@ BY_CONTRACT = ("brokers/acks-1", "brokers/unclean-election")
 TWO_RULES = ("brokers/kip-966-broken", "brokers/kafka-1120-flushed-broken")
 
 #: A row of the README: name, file, what it teaches, the rules of, first promise to fall, states.
-ROW = re.compile(r"^\| \[`([\w-]+)`\]\((brokers/[\w-]+\.toml)\) \| [^|]+ \| ([^|]*) \| ([^|]+) \| ([\d,]+) \|$", re.M)
+ROW = re.compile(
+    r"^\| \[`([\w-]+)`\]\((brokers/[\w-]+\.toml)\) \| [^|]+ \| ([^|]*) \| ([^|]+) \| ([\d,]+) \|$", re.MULTILINE
+)
 
 
 def small(name: str) -> bool:
-    counts = load_spec(name).counts
+    counts = SPECS[name].counts
     return counts is not None and (counts.distinct or 0) <= MOST_STATES
 
 
 def base_of(spec: Spec) -> Spec:
     """The spec that this one extends."""
-    return load_spec(spec.files[1])
+    return next(base for base in SPECS.values() if base.path == spec.files[1])
 
 
 def extending(ending: str = "") -> list[Spec]:
     """The specs of the crash model that change a rule of another one."""
-    specs = [load_spec(name) for name in BROKERS if name.endswith(ending)]
+    specs = [SPECS[name] for name in BROKERS if name.endswith(ending)]
     extended = [spec for spec in specs if len(spec.files) > 1]
     return [spec for spec in extended if spec.variant_name == base_of(spec).variant_name]
 
@@ -77,7 +79,7 @@ def assert_as_expected(spec: Spec, outcome: Outcome) -> None:
 
 
 def check_with_symmetry(name: str) -> None:
-    spec = load_spec(name)
+    spec = SPECS[name]
     outcome = check(spec)
     assert_as_expected(spec, outcome)
     assert spec.counts is not None
@@ -98,7 +100,7 @@ def test_a_larger_spec_finds_what_it_expects(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in QUICK if small(name)])
 def test_a_spec_finds_the_same_without_symmetry(name: str) -> None:
-    spec = load_spec(name)
+    spec = SPECS[name]
     outcome = check(spec, Options(symmetry="off"))
     assert_as_expected(spec, outcome)
     assert spec.counts is not None
@@ -126,7 +128,7 @@ def test_one_rule_makes_the_difference(spec: Spec) -> None:
 
 @pytest.mark.parametrize("name", BROKERS)
 def test_a_name_says_what_is_expected(name: str) -> None:
-    spec = load_spec(name)
+    spec = SPECS[name]
     if name.endswith(("-broken", "-unfenced")) or name in (*BY_CONTRACT, "brokers/no-truncation"):
         assert falls(spec)
     else:
@@ -140,13 +142,13 @@ def test_every_bug_extends_what_repairs_it() -> None:
 
 def test_every_larger_spec_extends_one_that_holds() -> None:
     for name in SLOW:
-        spec = load_spec(name)
+        spec = SPECS[name]
         assert not falls(spec)
         assert not falls(base_of(spec))
 
 
 def test_every_variant_has_a_spec() -> None:
-    assert {load_spec(name).variant_name for name in SHIPPED} == set(NAMED_VARIANTS)
+    assert {spec.variant_name for spec in SPECS.values()} == set(NAMED_VARIANTS)
 
 
 # The README
@@ -168,5 +170,5 @@ def told_rules(spec: Spec) -> str:
 
 
 def test_the_readme_tells_every_spec_of_the_crash_model() -> None:
-    rows = ROW.findall(Path(specs_folder() / "README.md").read_text(encoding="utf-8"))
-    assert sorted(rows) == sorted(told(load_spec(name)) for name in BROKERS)
+    rows = ROW.findall((specs_folder() / "README.md").read_text(encoding="utf-8"))
+    assert sorted(rows) == sorted(told(SPECS[name]) for name in BROKERS)

@@ -15,6 +15,8 @@ import click
 from checker.cli.check import check
 from checker.cli.compare import compare
 from checker.cli.explain import explain
+from checker.cli.export import export
+from checker.cli.graph import graph
 from checker.cli.listing import list_specs
 from checker.cli.mutate import mutate
 from checker.cli.prove import prove
@@ -78,7 +80,7 @@ def application() -> None:
     """
 
 
-for command in (list_specs, check, compare, explain, replay, prove, mutate):
+for command in (list_specs, check, compare, explain, export, graph, replay, prove, mutate):
     application.add_command(command)
 
 

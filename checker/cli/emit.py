@@ -59,6 +59,17 @@ def emit(report: Report, document: Mapping[str, Any], json_file: str | None, qui
             write_text(Path(json_file), render(document))
 
 
+def deliver(text: str, file: str) -> None:
+    """A text to a file, or to standard output."""
+    from checker.files import write_text
+    from checker.report.console import write_document
+
+    if file == STANDARD_OUTPUT:
+        write_document(text)
+    else:
+        write_text(Path(file), text)
+
+
 @dataclass(slots=True)
 class Stored:
     """Where traces are, by spec and invariant. `failure` is the first thing that went wrong: it is to be raised once

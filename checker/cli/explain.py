@@ -16,6 +16,7 @@ from checker.cli.options import steps as range_of_steps
 @click.option("--steps", callback=range_of_steps, metavar="FROM..TO", help="Tell only these steps: 3..6, 3.., ..6, 3.")
 @click.option("--show", multiple=True, metavar="GLOB", help="Give only variables like this one. May be repeated.")
 @click.option("--hide", multiple=True, metavar="GLOB", help="Leave out variables like this one. May be repeated.")
+@click.option("--no-lanes", is_flag=True, help="Do not draw the replicas' logs.")
 @policy_option
 def explain(
     trace: Path,
@@ -23,21 +24,29 @@ def explain(
     steps: tuple[int, int] | None,
     show: tuple[str, ...],
     hide: tuple[str, ...],
+    no_lanes: bool,
     policy: Path | None,
 ) -> int:
-    """Tell the counterexample in the file TRACE: one sentence a step, what changed, and why the invariant fails.
+    """Tell the counterexample in the file TRACE: one sentence a step, the logs that it concerns, what changed, and why
+    the invariant fails; and the turning point, after which there was no way back.
 
     GLOB is a variable as the story names it, with * for anything: "replicas[A].*", "*.high_watermark", quorum.
     """
     from checker.report.console import Console, warn
-    from checker.report.story import Telling, tell
+    from checker.report.lanes import Lanes, turning_lines
+    from checker.report.story import BLANK, Telling, nothing_else, tell
     from checker.report.subject import within
     from checker.trace_file import load
+    from checker.turning_point import turning_point
 
     stored = load(trace, policy)
     if stored.warning:
         warn(stored.warning)
     console = Console()
     telling = Telling(console.width, full, steps, show, hide)
-    console.show(tell([stored.trace], stored.spec.name, within(stored.spec), telling))
+    aside = nothing_else if no_lanes else Lanes(stored.trace, console.width, full)
+    console.show(tell([stored.trace], stored.spec.name, within(stored.spec), telling, aside))
+    turning = turning_point(stored.trace)
+    if turning is not None:
+        console.show([BLANK, *turning_lines(turning, stored.trace, console.width)])
     return 0

@@ -189,6 +189,16 @@ def policy_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+def output_file(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--output FILE`, for commands that write one thing."""
+    return _option("-o", "--output", required=True, metavar="FILE", help="Where to; - is standard output.")(function)
+
+
+def size_option(most: int, help: str) -> Option:  # noqa: A002  # click's own name
+    """`--max-size`, for commands that draw states."""
+    return _option("--max-size", type=_COUNT, default=most, metavar="N", help=f"{help}  [default: {most:,}]")
+
+
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--output`, `--json` and `--quiet`, for commands that store traces."""
     output = _option(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
 
 from checker.export.state_graph import Edge, StateGraph
+from checker.report.story import wrap
 from model.language.evaluate import step_text
 from model.language.protocol import State
-from model.language.show import differences, sentence
+from model.language.show import Change, differences, sentence
 
 LINE = 52  # columns of a label
 MOST_CHANGES = 12
@@ -18,20 +18,24 @@ def node_label(graph: StateGraph, place: int) -> list[str]:
     """The number of the state, what is violated, and what has changed."""
     node = graph.nodes[place]
     head = [] if node.is_aside else ["initial state" if node.is_initial else f"state {place}"]
-    changed = _changes(graph, node.since, node.state) if node.since and node.state and not node.is_initial else []
-    return [*head, *(line for remark in node.remarks for line in _wrapped(remark)), *changed]
+    changed = _changes(graph, node.since, node.state) if node.since and node.state else []
+    return [*head, *(line for remark in node.remarks for line in wrap(remark, LINE)), *changed]
 
 
 def _changes(graph: StateGraph, before: State, after: State) -> list[str]:
-    found = [f"{each.path}: {each.before} → {each.after}" for each in differences(graph.protocol, before, after)]
+    found = [f"{each.path}: {_news(graph, each)}" for each in differences(graph.protocol, before, after)]
     left_out = len(found) - MOST_CHANGES
     return found if left_out < 2 else [*found[:MOST_CHANGES], f"({left_out} more changes)"]
+
+
+def _news(graph: StateGraph, change: Change) -> str:
+    return change.after if graph.is_whole else f"{change.before} → {change.after}"
 
 
 def edge_label(graph: StateGraph, edge: Edge) -> list[str]:
     """The sentence of the step, with its number if it has one."""
     text = told(graph, edge)
-    return _wrapped(text if edge.number is None else f"{edge.number}. {text}")
+    return wrap(text if edge.number is None else f"{edge.number}. {text}", LINE)
 
 
 def told(graph: StateGraph, edge: Edge) -> str:
@@ -40,10 +44,6 @@ def told(graph: StateGraph, edge: Edge) -> str:
     if before is None or after is None:
         return step_text(graph.protocol, edge.step)
     return sentence(graph.protocol, edge.step, before, after)
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, LINE, break_long_words=False, break_on_hyphens=False)
 
 
 def printable(text: str) -> str:

@@ -6,24 +6,26 @@ What a step looks like is the protocol's to say (`model.language.sequence_diagra
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator
 from typing import Final
 
 from checker.export.labels import printable
+from checker.report.story import wrap
 from checker.trace import Trace
 from model.language.protocol import Protocol
 from model.language.sequence_diagram import Drawn, Message, Note
 from model.language.show import drawn_step, individuals
 
-LINE: Final = 36  # columns of a text
+LINE: Final = 40  # columns of a text
+WIDE_LINE: Final = 72  # of a text over all participants
 NAMELESS: Final = "state"  # whom notes stand over if the protocol names nobody
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_RESERVED: Final = frozenset(
-    "activate actor actors also alt and as autonumber box boundary break central collections control create critical "
-    "database deactivate destroy details else end entity left link links loop note off opt option over par par_over "
-    "participant properties queue rect right sequencediagram title".split()
+_ODD: Final = re.compile(r"""[^\w\s.,:()\[\]{}=+*/!?|'→-]|:(?! )|(?<=wrap):""")  # `wrap:` is a command to Mermaid
+_RESERVED: Final = re.compile(
+    "activate|actor|and|alt|as|autonumber|box|break|create|critical|deactivate|destroy|details|else|end|link|links|loop"
+    "|note|off|opt|option|over|par|participant|properties|rect|title|acctitle|accdescr|sequencediagram",
+    re.IGNORECASE,
 )
 
 
@@ -44,9 +46,10 @@ class _Diagram:
 
     def lines(self, title: str) -> Iterator[str]:
         yield "sequenceDiagram"
-        yield f"    title {_text(title)}"
+        yield f"    accTitle: {_text(title)}"
         for name, identity in self._ids.items():
-            yield f"    participant {identity} as {_text(name)}"
+            yield f"    participant {identity}" + ("" if identity == name else f" as {_text(name)}")
+        yield f"    Note over {self._span(())}: {_wrapped(title, WIDE_LINE)}"  # a title would be cut off
         for number, step in enumerate(self._steps, start=1):
             for place, one in enumerate(step):
                 yield f"    {self._line(one, '' if place else f'{number}. ')}"
@@ -72,7 +75,7 @@ class _Diagram:
         bindings = ", ".join(dict.fromkeys(f"{each.name} = {each.shown}" for each in reason.bindings))
         told = [f"{self._trace.predicate.name} is violated", *([f"not for {bindings}"] if bindings else [])]
         yield "    rect rgba(200, 40, 30, 0.2)"
-        yield f"    Note over {self._span(())}: {'<br/>'.join(map(_wrapped, told))}"
+        yield f"    Note over {self._span(())}: {'<br/>'.join(_wrapped(each, WIDE_LINE) for each in told)}"
         yield "    end"
 
 
@@ -94,14 +97,13 @@ def _named(one: Drawn) -> tuple[str, ...]:
 
 def _id(name: str, place: int) -> str:
     """The name itself, where Mermaid cannot take it for anything else."""
-    return name if _PLAIN_NAME.fullmatch(name) and name.lower() not in _RESERVED else f"p{place}"
+    return name if _PLAIN_NAME.fullmatch(name) and not _RESERVED.fullmatch(name) else f"p{place}"
 
 
-def _wrapped(text: str) -> str:
-    lines = textwrap.wrap(text, LINE, break_long_words=False, break_on_hyphens=False)
-    return "<br/>".join(map(_text, lines))
+def _wrapped(text: str, width: int = LINE) -> str:
+    return "<br/>".join(map(_text, wrap(text, width)))
 
 
 def _text(text: str) -> str:
     """Whatever Mermaid or HTML might read as their own becomes the number of the character."""
-    return re.sub(r"""[^\w\s.,()\[\]{}=+*/!?|'→-]""", lambda found: f"#{ord(found.group())};", printable(text))
+    return _ODD.sub(lambda found: f"#{ord(found.group())};", printable(text))

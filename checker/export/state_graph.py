@@ -6,7 +6,7 @@ A graph is plain data here; `graph.py` makes DOT and GraphML of it, `lines.py` J
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checker.reason import reason_for
 from checker.trace import Trace
@@ -42,21 +42,25 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class StateGraph:
-    """Nodes and edges in the order in which they were met."""
+    """Nodes and edges in the order in which they were met. `is_whole`: of everything, so that labels give values where
+    those of a trace give changes."""
 
     protocol: Protocol
     title: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+    is_whole: bool = False
 
 
-def node_of(protocol: Protocol, state: State, predicates: tuple[Predicate, ...], since: State | None) -> Node:
+def node_of(
+    protocol: Protocol, state: State, predicates: tuple[Predicate, ...], since: State | None, is_initial: bool
+) -> Node:
     """A node that knows which of the predicates are false in it, and why."""
     memo: Memo = {}
     broken = tuple(each for each in predicates if not evaluate(each.expr, state, memo))
     remarks = tuple(line for each in broken for line in _remarks(protocol, each, state))
     names = tuple(each.name for each in broken)
-    return Node(state, since, state in protocol.initial, broken=names, remarks=remarks)
+    return Node(state, since, is_initial, broken=names, remarks=remarks)
 
 
 def _remarks(protocol: Protocol, predicate: Predicate, state: State) -> Iterator[str]:
@@ -75,7 +79,10 @@ def of_trace(trace: Trace, title: str, choices: bool = False) -> StateGraph:
     been taken instead, but not those after the last state: the trace ends there."""
     predicates = (trace.predicate,) if trace.is_counterexample else ()
     before = (None, *trace.states)
-    nodes = [node_of(trace.protocol, state, predicates, before[place]) for place, state in enumerate(trace.states)]
+    nodes = [
+        node_of(trace.protocol, state, predicates, before[place], is_initial=not place)
+        for place, state in enumerate(trace.states)
+    ]
     edges = [Edge(place, place + 1, step, place + 1) for place, step in enumerate(trace.steps)]
     if choices:
         aside = _Aside(trace, predicates, nodes, edges)
@@ -113,8 +120,8 @@ class _Aside:
         except ModelFault as fault:
             return self._added(Node(None, is_aside=True, remarks=("fault of the model", fault.what)))
         if after not in self.places:
-            node = node_of(protocol, after, self.predicates, state)
-            self.places[after] = self._added(Node(after, state, False, True, node.broken, node.remarks))
+            node = node_of(protocol, after, self.predicates, state, is_initial=False)
+            self.places[after] = self._added(replace(node, is_aside=True))
         return self.places[after]
 
     def _added(self, node: Node) -> int:
@@ -140,12 +147,13 @@ def reachable(protocol: Protocol, title: str, most: int) -> StateGraph:
                 frontier.append(after)
             edges.append(Edge(places[state], places[after], step))
         if len(frontier) > most:
-            raise too_large(f"{protocol.name} has more than {most:,} states at these bounds", "Choose smaller bounds")
-    start = frontier[0]
+            raise too_large(f"there are more than {most:,} states at these bounds", "Choose smaller bounds")
+    start, *_ = frontier
     nodes = [
-        node_of(protocol, state, protocol.invariants, start if place else None) for place, state in enumerate(frontier)
+        node_of(protocol, state, protocol.invariants, None if state == start else start, state in protocol.initial)
+        for state in frontier
     ]
-    return StateGraph(protocol, title, tuple(nodes), tuple(edges))
+    return StateGraph(protocol, title, tuple(nodes), tuple(edges), is_whole=True)
 
 
 def too_large(what: str, instead: str) -> UsageError:

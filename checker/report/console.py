@@ -29,6 +29,13 @@ _STYLES = {
     Style.GOOD: "green",
     Style.BAD: "bold red",
     Style.DOUBT: "yellow",
+    Style.FOLLOWED: "bold magenta",
+    Style.BLOCK_0: "black on cyan",
+    Style.BLOCK_1: "black on yellow",
+    Style.BLOCK_2: "black on green",
+    Style.BLOCK_3: "white on blue",
+    Style.BLOCK_4: "black on white",
+    Style.BLOCK_5: "white on red",
 }
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import enum
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from checker.reason import Reason
 from checker.trace import Trace
@@ -31,6 +32,13 @@ class Style(enum.Enum):
     GOOD = "good"
     BAD = "bad"
     DOUBT = "doubt"
+    FOLLOWED = "followed"  # what the story is about
+    BLOCK_0 = "block 0"  # blocks of lanes; those of one colour look the same
+    BLOCK_1 = "block 1"
+    BLOCK_2 = "block 2"
+    BLOCK_3 = "block 3"
+    BLOCK_4 = "block 4"
+    BLOCK_5 = "block 5"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,29 @@ class Telling:
     hide: tuple[str, ...] = ()
 
 
-def tell(traces: Sequence[Trace], about: str, within: str = "", telling: Telling = Telling()) -> tuple[Line, ...]:
+#: What else to say of a step (0: before the first), behind a margin.
+Aside: TypeAlias = Callable[[int, str], Iterable[Line]]
+
+
+def nothing_else(_number: int, _margin: str) -> Iterable[Line]:
+    """The aside of a plain story."""
+    return ()
+
+
+def tell(
+    traces: Sequence[Trace],
+    about: str,
+    within: str = "",
+    telling: Telling = Telling(),
+    aside: Aside = nothing_else,
+) -> tuple[Line, ...]:
     """The story of one trace, or of several that are the same but for the invariant they violate.
 
-    `about` names the spec, `within` its bounds (left out when the reader has just seen them). Raises `UsageError` if
-    `telling` asks for steps or variables that the trace does not have.
+    `about` names the spec, `within` its bounds (left out when the reader has just seen them). What `aside` has to say
+    of a step stands below its sentence. Raises `UsageError` if `telling` asks for steps or variables that the trace
+    does not have.
     """
-    return tuple(_Story(traces, about, within, telling).lines())
+    return tuple(_Story(traces, about, within, telling, aside).lines())
 
 
 def same_story(one: Trace, other: Trace) -> bool:
@@ -88,12 +112,13 @@ def text_of(lines: Iterable[Line]) -> str:
 
 
 class _Story:
-    def __init__(self, traces: Sequence[Trace], about: str, within: str, telling: Telling) -> None:
+    def __init__(self, traces: Sequence[Trace], about: str, within: str, telling: Telling, aside: Aside) -> None:
         self.trace = traces[0]
         self._traces = traces
         self._about = about
         self._within = within
         self._telling = telling
+        self._aside = aside
         self._width = max(telling.width, NARROWEST)
         self._number_width = max(2, len(str(len(self.trace.steps))))
         self._margin = " " * (self._number_width + 4)
@@ -103,6 +128,7 @@ class _Story:
         yield from wrapped(heading(self._traces, self._about), self._width, Style.HEADING)
         yield from wrapped(self._within, self._width, Style.FAINT)
         yield BLANK
+        yield from self._aside(0, "")
         if first <= 1 and (self._telling.full or not self.trace.steps):
             yield from self._initial()
         yield from self._left_out(1, first - 1)
@@ -145,6 +171,7 @@ class _Story:
         head, *rest = wrap(self._sentences[number - 1], self._width, " " * (self._number_width + 2))
         yield Line((self._numbered(number), (head.lstrip(), Style.PLAIN)))
         yield from map(line, rest)
+        yield from self._aside(number, self._margin)
         pairs = zip(self._shown(number - 1), self._shown(number), strict=True)
         rows = [Change(path, old, new) for (path, old), (_, new) in pairs]
         yield from self._rows(rows if self._telling.full else [row for row in rows if row.before != row.after])
