@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from model.errors import OutputError
@@ -36,6 +37,53 @@ def _replace(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
+
+
+def write_folder(path: Path, texts: Mapping[str, str], sign: str) -> None:
+    """Write a folder of files beside the target, then rename. It takes the place of an older one, if that has the
+    `sign` as well. Raises `OutputError`; on any failure the target is as it was.
+    """
+    require_replaceable(path, sign)
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as workplace:
+            new, old = Path(workplace) / "new", Path(workplace) / "old"
+            new.mkdir()
+            for name, text in texts.items():
+                (new / name).write_text(text, encoding="utf-8")
+            _put_in_place(new, target, old)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _put_in_place(new: Path, target: Path, old: Path) -> None:
+    if not target.exists():
+        new.rename(target)
+        return
+    target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        old.rename(target)
+        raise
+
+
+def require_replaceable(path: Path, sign: str) -> None:
+    """Raise `OutputError` unless nothing would be lost if `path` became a new folder: it is not there, empty, or its
+    index.html has the `sign` of what is ours."""
+    try:
+        if not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())):
+            return
+        index = path / "index.html"
+        is_ours = index.is_file() and sign in index.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not is_ours:
+        raise OutputError(
+            f"{path} is there already, and is no report of tidegauge",
+            instead="Name a folder that is new, empty or an older report",
+        )
 
 
 def _umask() -> int:

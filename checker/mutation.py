@@ -8,37 +8,53 @@ a file (`equivalents`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from checker.equivalents import Equivalent
 from checker.fates import Fate, Finding, Hunt
 from checker.mutants import Mutant, family, member, mutants_of
 from checker.run import DEFAULTS, NOBODY, STOPPED_IN_WORDS, Options, Prepared, Search, Watch, prepare
-from checker.spec import Spec
+from checker.spec import Expectation
 from model.errors import UsageError
-from model.language.protocol import Predicate, Protocol
+from model.language.protocol import Predicate
+from model.language.protocol import Protocol as Model
 
 
 class _Interrupted(Exception):  # not an error
     """Somebody pressed Ctrl-C during a search."""
 
 
+class Subject(Protocol):
+    """What a mutant is tried on: a spec, or whatever else has a protocol and expects something of it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def expect(self) -> Mapping[str, Expectation]: ...
+
+    def protocol(self) -> Model: ...
+
+
 def hunt(
-    specs: Sequence[Spec],
+    specs: Sequence[Subject],
     known: Sequence[Equivalent] = (),
     options: Options = DEFAULTS,
     watch: Watch = NOBODY,
+    *,
     everything: bool = False,
+    wanted: Callable[[Mutant], bool] = lambda _: True,
 ) -> Hunt:
-    """The fate of every mutant of every spec's protocol; the same mutant of several specs is one. `everything` says
-    that these are all specs there are, so that an entry of `known` without a mutant is stale.
+    """The fate of every mutant that is wanted, of every spec's protocol; the same mutant of several specs is one.
+    `everything` says that these are all specs and mutants there are, so that an entry of `known` without one is stale.
 
     Cost: one proof and one compilation for each spec, then a search for each mutant that no earlier spec has caught.
     Raises `UsageError` for a spec that does not stand as it is, without any mutation.
     """
     protocols = [(spec, spec.protocol()) for spec in specs]
-    fates = {mutant: Fate(mutant) for _, protocol in protocols for mutant in mutants_of(protocol)}
+    fates = {mutant: Fate(mutant) for _, protocol in protocols for mutant in mutants_of(protocol) if wanted(mutant)}
     interrupted = False
     try:
         for spec, protocol in protocols:
@@ -72,16 +88,16 @@ def _explained(found: Hunt, known: Sequence[Equivalent], everything: bool) -> Hu
 class _Standard:
     """What a spec says of the model itself: which invariants hold, which witnesses are reached, which actions taken."""
 
-    spec: Spec
+    spec: Subject
     holding: tuple[Predicate, ...]
     reached: tuple[Predicate, ...]
     taken: frozenset[str]
     counts: tuple[int, int]
 
 
-def _fates(spec: Spec, protocol: Protocol, fates: dict[Mutant, Fate], options: Options, watch: Watch) -> Iterator[Fate]:
+def _fates(spec: Subject, protocol: Model, fates: dict[Mutant, Fate], options: Options, watch: Watch) -> Iterator[Fate]:
     """The fates of those mutants of a spec that nobody has caught before."""
-    mutants = [mutant for mutant in mutants_of(protocol) if not fates[mutant].is_caught]
+    mutants = [mutant for mutant in mutants_of(protocol) if mutant in fates and not fates[mutant].is_caught]
     if not mutants:
         return
     watch.spec(spec.name)
@@ -102,7 +118,7 @@ def _searched(prepared: Prepared, number: int, stop_mask: int, options: Options,
     return search
 
 
-def _standard(spec: Spec, search: Search) -> _Standard:
+def _standard(spec: Subject, search: Search) -> _Standard:
     found, protocol = search.exploration, search.protocol
     if not found.complete:
         why = STOPPED_IN_WORDS.get(found.stopped.value, "a step leaves its domain") if found.stopped else ""

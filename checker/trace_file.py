@@ -8,7 +8,7 @@ older model is either confirmed, with a warning, or refused at the first step th
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,11 @@ def load(path: Path, policy: Path | None = None) -> StoredTrace:
             raise  # it knows its own line
         kind = StaleTraceError if isinstance(error, StaleTraceError | ModelFault) else TraceError
         raise kind(error.what, where=Place(str(path), 0), why=error.why, instead=error.instead) from error
+
+
+def reread(text: str, spec: Spec) -> StoredTrace:
+    """The trace that was just found in `spec`, from the text of its file: a process hands on text only."""
+    return replace(_replayed(json.loads(text), spec.policy), spec=spec)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from model.language.evaluate import evaluate, successors
 from model.language.protocol import State
 from model.language.show import show_state
 
-#: How many states may be looked at, all states of the trace together: about a minute of the evaluator at worst.
+#: How many states may be looked at, for all states of the trace together: nobody waits long for a story.
 MOST_STATES: Final = 20_000
 
 

@@ -61,6 +61,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "checker.explore.store",
         "checker.prove.refutation",
         "checker.prove.type_correct",
+        "checker.report.folder",  # has the pages of checker.export in it
         "checker.report.lanes",  # draws the frames of checker.export with characters
     ),
     ("checker.prove.equivariance",),

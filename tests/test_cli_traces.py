@@ -23,10 +23,19 @@ def trace() -> str:
 
 
 def test_explain_tells_the_story(trace: str) -> None:
-    ended = tidegauge("explain", trace)
+    ended = tidegauge("explain", trace, "--no-lanes")
     assert ended.code == 0
     assert "WeakIsr is violated in published/truncate-to-high-watermark, in 8 steps." in ended.out
-    assert ended.out in tidegauge(*FALLS, "--invariant", "WeakIsr").out.replace("steps.\n\n", f"steps.\n{BOUNDS}\n\n")
+    story, _, turning = ended.out.partition("\nTurning point: ")
+    assert turning == "step 8, the last: until then WeakIsr could still be kept.\n"
+    assert story in tidegauge(*FALLS, "--invariant", "WeakIsr").out.replace("steps.\n\n", f"steps.\n{BOUNDS}\n\n")
+
+
+def test_explain_draws_lanes(trace: str) -> None:
+    ended = tidegauge("explain", trace)
+    assert ended.code == 0
+    assert "[ ] m0 e0, which the violation is about." in ended.unwrapped
+    assert "      B  |[-m0 e0]   follows A, epoch 1\n" in ended.out
 
 
 def test_explain_tells_parts(trace: str) -> None:

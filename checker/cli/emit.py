@@ -34,6 +34,15 @@ def require_writable(folder: Path | None, json_file: str | None) -> None:
         _require_folder(path.parent)
 
 
+def require_reportable(folder: Path) -> None:
+    """Raise `OutputError` now if a report could not be written there."""
+    from checker.files import require_replaceable
+    from checker.report.folder import SIGN
+
+    require_replaceable(folder, SIGN)
+    _require_folder(folder.parent)
+
+
 def _require_folder(folder: Path) -> None:
     there = next((each for each in (folder, *folder.parents) if os.path.lexists(each)), Path())
     if not there.is_dir():
@@ -98,6 +107,19 @@ class Stored:
         except OutputError as error:
             self.failure = self.failure or error
         return paths
+
+    def add_report(self, folder: Path, pages: Mapping[str, str]) -> list[Line]:
+        """Write a folder of pages; gives the lines that say where it is."""
+        from checker.files import write_folder
+        from checker.report.folder import SIGN
+        from checker.report.story import line
+
+        try:
+            write_folder(folder, pages, SIGN)
+        except OutputError as error:
+            self.failure = self.failure or error
+            return []
+        return [line("All of this to look at:"), line(f"  {folder / 'index.html'}")]
 
     def raise_failure(self) -> None:
         if self.failure:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from checker.cli.options import PATH, ModelChoice, cache_option, document_options, model_options
 
+if TYPE_CHECKING:
+    from checker.mutants import Mutant
+    from checker.spec import Spec
+
 
 @click.command(short_help="Weaken each rule alone, and say which spec notices.")
 @click.argument("specs", nargs=-1, metavar="[SPEC]...")
 @model_options
+@click.option("--action", "actions", multiple=True, metavar="NAME", help="Only mutants of this action; repeatable.")
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),
@@ -29,6 +36,7 @@ from checker.cli.options import PATH, ModelChoice, cache_option, document_option
 def mutate(
     specs: tuple[str, ...],
     model: ModelChoice,
+    actions: tuple[str, ...],
     max_states: int | None,
     equivalents: Path | None,
     no_cache: bool,
@@ -49,10 +57,24 @@ def mutate(
     from checker.run import Options
 
     subjects = standing_specs(specs, model)
+    wanted = _of(actions, subjects)
     known = load_equivalents(equivalents or shipped_file())
     require_writable(None, json_file)
     with watching(quiet) as watch:
         options = Options(max_states=max_states, cache=not no_cache)
-        found = hunt(subjects, known, options, watch, everything=not specs)
+        found = hunt(subjects, known, options, watch, everything=not (specs or actions), wanted=wanted)
     emit(lambda width: mutation_report(found, width), mutation_document(found), json_file, quiet)
     return found.exit_code
+
+
+def _of(actions: tuple[str, ...], subjects: list[Spec]) -> Callable[[Mutant], bool]:
+    """Whether a mutant is one of these actions (of any, if none is named). Raises `UsageError` for one that no spec
+    has."""
+    from checker.vocabulary import vocabulary
+    from model.errors import UsageError, nearest
+
+    known = {name for spec in subjects for name in vocabulary(spec.variant).actions}
+    for name in actions:
+        if name not in known:
+            raise UsageError(f"there is no action {name!r}", instead=nearest(name, known))
+    return lambda mutant: not actions or mutant.action in actions

@@ -4,14 +4,13 @@
     Bool                        true
     Range                       {"#bigint": "3"}: never a plain number
     Enum, Scalarset             "A"
-    Option                      {"tag": "Some", "value": …} or {"tag": "Nothing", "value": "U_OF_UNIT"}
+    Option                      the value; none is "none", or the number below the lowest, as it is in the language
     Map                         {"#map": [[key, value], …]}
     Set, Sequence, Record       {"#set": […]}, […], {"field": …}
 
-Quint and Apalache's module Option call the empty case `None`; `itf-py` cannot read that tag, a keyword of its language,
-and a variant may be called anything. With `mbt` a trace is written as Quint's own are: the tag is `None`, and every
-state tells the action that led to it in `mbt::actionTaken` and its parameters in `mbt::nondetPicks`. Readers that drive
-a system with traces want that.
+None is no variant, as Quint would have it, since not every reader takes variants of numbers: `itf-py` does not. With
+`mbt` a trace is written as Quint's own are: options are `Some` and `None`, and every state tells the action that led to
+it in `mbt::actionTaken` and its parameters in `mbt::nondetPicks`. Readers that drive a system with traces want that.
 
 There is no time in it, so that the same trace gives the same bytes.
 """
@@ -31,22 +30,7 @@ DESCRIPTION: Final = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 TAKEN: Final = "mbt::actionTaken"
 PICKS: Final = "mbt::nondetPicks"
 START: Final = "init"
-
-
-@dataclass(frozen=True, slots=True)
-class _Dialect:
-    """How the empty case of an option is called, and what its value is."""
-
-    nothing: str
-    unit: Any
-
-    @property
-    def none(self) -> dict[str, Any]:
-        return {"tag": self.nothing, "value": self.unit}
-
-
-_APALACHE: Final = _Dialect("Nothing", "U_OF_UNIT")
-_QUINT: Final = _Dialect("None", {"#tup": []})
+NONE: Final = {"tag": "None", "value": {"#tup": []}}
 
 
 def itf(trace: Trace, about: str, description: str, mbt: bool = False) -> str:
@@ -62,10 +46,6 @@ class _Writer:
     @property
     def protocol(self) -> Protocol:
         return self.trace.protocol
-
-    @property
-    def dialect(self) -> _Dialect:
-        return _QUINT if self.mbt else _APALACHE
 
     def document(self, about: str, description: str) -> dict[str, Any]:
         types = {name: self._type(domain) for name, domain in self.protocol.variables.items()}
@@ -122,11 +102,17 @@ class _Writer:
         return [self._value(element, iter(codes[place * width : (place + 1) * width])) for place in range(length)]
 
     def _scalar(self, domain: Scalar, code: int) -> Any:
-        if isinstance(domain, Option):
-            if code == domain.none:
-                return self.dialect.none
-            return {"tag": "Some", "value": self._scalar(domain.inner, code)}
-        return {"#bigint": str(code)} if isinstance(domain, Range) else domain.to_json(code)
+        match domain:
+            case Option(inner) if self.mbt:
+                return NONE if code == domain.none else _some(self._scalar(inner, code))
+            case Option(inner) if code == domain.none:
+                return _integer(code) if isinstance(inner, Range) else _none_beside(inner)
+            case Option(inner):
+                return self._scalar(inner, code)
+            case Range():
+                return _integer(code)
+            case _:
+                return domain.to_json(code)
 
     # Types, in the notation of Apalache's type system 1.2
 
@@ -140,22 +126,19 @@ class _Writer:
                 return f"Set({self._type(element)})"
             case Sequence(element):
                 return f"Seq({self._type(element)})"
-            case Option(inner):
+            case Option(inner) if self.mbt:
                 return self._option_type(inner)
             case Scalar():
                 return {"bool": "Bool", "int": "Int"}.get(domain.sort, "Str")
 
     def _option_type(self, inner: Scalar) -> str:
-        return f"(Some({self._type(inner)}) | {self.dialect.nothing}(UNIT))"
+        return f"(Some({self._type(inner)}) | None(UNIT))"
 
     # What was chosen, as Quint tells it: every parameter of every action, most of them not picked
 
     def _choice(self, step: Step | None) -> dict[str, Any]:
         arguments = self._arguments(step) if step else {}
-        picks = {
-            name: {"tag": "Some", "value": arguments[name]} if name in arguments else self.dialect.none
-            for name in self._all_parameters()
-        }
+        picks = {name: _some(arguments[name]) if name in arguments else NONE for name in self._all_parameters()}
         return {TAKEN: step.action if step else START, PICKS: picks}
 
     def _picks_type(self) -> str:
@@ -169,6 +152,22 @@ class _Writer:
             for parameter in action.parameters:
                 found.setdefault(parameter.name, parameter.domain)
         return found
+
+
+def _integer(number: int) -> dict[str, str]:
+    return {"#bigint": str(number)}
+
+
+def _some(value: Any) -> dict[str, Any]:
+    return {"tag": "Some", "value": value}
+
+
+def _none_beside(domain: Scalar) -> str:
+    """A name for none that no member has."""
+    name, members = "none", [domain.to_json(code) for code in domain.codes()]
+    while name in members:
+        name = f"({name})"
+    return name
 
 
 def _cells(domain: Domain) -> int:

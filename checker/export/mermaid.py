@@ -18,10 +18,11 @@ from model.language.show import drawn_step, individuals
 
 LINE: Final = 40  # columns of a text
 WIDE_LINE: Final = 72  # of a text over all participants
+EMPTY: Final = "#160;"
 NAMELESS: Final = "state"  # whom notes stand over if the protocol names nobody
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-_ODD: Final = re.compile(r"""[^\w\s.,:()\[\]{}=+*/!?|'→-]|:(?! )|(?<=wrap):""")  # `wrap:` is a command to Mermaid
+_ODD: Final = re.compile(r"""[^\w .,:()\[\]{}=+*/!?|'→-]|:(?! )|(?<=wrap):""")  # `wrap:` is a command to Mermaid
 _RESERVED: Final = re.compile(
     "activate|actor|and|alt|as|autonumber|box|break|create|critical|deactivate|destroy|details|else|end|link|links|loop"
     "|note|off|opt|option|over|par|participant|properties|rect|title|acctitle|accdescr|sequencediagram",
@@ -101,9 +102,9 @@ def _id(name: str, place: int) -> str:
 
 
 def _wrapped(text: str, width: int = LINE) -> str:
-    return "<br/>".join(map(_text, wrap(text, width)))
+    return "<br/>".join(map(_text, wrap(text, width))) or EMPTY
 
 
 def _text(text: str) -> str:
-    """Whatever Mermaid or HTML might read as their own becomes the number of the character."""
-    return _ODD.sub(lambda found: f"#{ord(found.group())};", printable(text))
+    """Whatever Mermaid or HTML might read as their own becomes the number of the character; no text may be empty."""
+    return _ODD.sub(lambda found: f"#{ord(found.group())};", printable(text).replace("\n", " ")) or EMPTY

@@ -93,11 +93,12 @@ def _leads(drawn: DrawnLane) -> bool:
 
 
 def followed(shown: Film) -> frozenset[str]:
-    """The records that the failing part is about: those it names, else those at the offset it names, in the lanes it
-    names, when they were last there."""
+    """The records that the failing part is about: those it names or reads, else those at the offset it names, in the
+    lanes it names, when they were last there."""
     if shown.reason is None:
         return frozenset()
     named = {binding.shown for binding in shown.reason.bindings}
+    named |= {reading.value for reading in shown.reason.readings if not reading.value.isdecimal()}
     found = {identity(cell) for frame in shown.frames for cell in _cells(frame.lanes) if cell.text in named}
     return frozenset(found) or _at_offset(shown, shown.reason)
 
@@ -195,10 +196,11 @@ class _Row:
         is_gone = position >= len(self.drawn.lane.cells or ())
         sign = "-" if is_gone else "+" if self._is_new(position, cell) else " "
         style = Style.BAD if is_gone else BLOCKS[cell.colour % len(BLOCKS)] if cell.note else Style.PLAIN
-        left, right = "[]" if identity(cell) in self.followed else "  "
-        yield left, Style.FOLLOWED
-        yield f"{sign}{_text(cell):{width - 1}}", style
-        yield right, Style.FOLLOWED
+        left, right = ("[", "]") if identity(cell) in self.followed else ("", "")
+        frame = Style.FOLLOWED if left else Style.PLAIN
+        yield left or " ", frame
+        yield self._styled(f"{sign}{_text(cell):{width - 1}}", style)
+        yield right or " ", frame
 
     def _is_new(self, position: int, cell: CellText) -> bool:
         """Whether the record was not there a step ago; one that has only got a mark was."""
@@ -234,10 +236,12 @@ class _Row:
 
 def _line(pieces: list[Piece]) -> Line:
     """The pieces without blanks at the end."""
-    kept = list(pieces)
+    kept = [piece for piece in pieces if piece[0]]
     while kept and not kept[-1][0].strip():
         kept.pop()
-    return Line(tuple(piece for piece in kept if piece[0]))
+    if kept:
+        kept[-1] = (kept[-1][0].rstrip(), kept[-1][1])
+    return Line(tuple(kept))
 
 
 def turning_lines(turning: TurningPoint, trace: Trace, width: int) -> list[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from checker.outcome import Verdict
 from checker.report.layout import Piece, faint, grid, seconds_text
@@ -11,6 +12,8 @@ from checker.report.story import BLANK, Line, Style, line, listed, steps_text, w
 from checker.report.subject import bounds_text, explaining, surprise
 from checker.report.summary import STYLE_OF
 from checker.report.table import MARK, Compared, fitting_table, same_bounds
+
+Row = TypeVar("Row", bound=Compared)
 
 
 def matrix(
@@ -23,28 +26,28 @@ def matrix(
 def _lines(
     rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]], width: int, seconds: float | None
 ) -> Iterator[Line]:
-    for section in _sections(rows):
+    for section in sections(rows):
         yield from _caption(section, width)
         yield BLANK
         yield from fitting_table(section, width)
         yield BLANK
     yield from _legend(rows)
     yield BLANK
-    remarks = [remark for row in rows for remark in _remarks(row)]
-    for text, style in remarks:
+    told = [remark for row in rows for remark in remarks(row)]
+    for text, style in told:
         yield from wrapped(text, width, style)
-    if remarks:
+    if told:
         yield BLANK
-    yield from wrapped(_totals(rows, seconds), width, Style.HEADING)
+    yield from wrapped(totals(rows, seconds), width, Style.HEADING)
     yield from _where_to_read(rows, stored)
 
 
-def _sections(rows: Sequence[Compared]) -> list[list[Compared]]:
+def sections(rows: Sequence[Row]) -> list[list[Row]]:
     """One table for each choice of promises."""
-    sections: dict[tuple[str, ...], list[Compared]] = {}
+    found: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        sections.setdefault(tuple(found.name for found in row.outcome.invariants), []).append(row)
-    return list(sections.values())
+        found.setdefault(tuple(each.name for each in row.outcome.invariants), []).append(row)
+    return list(found.values())
 
 
 def _caption(rows: Sequence[Compared], width: int) -> list[Line]:
@@ -75,7 +78,7 @@ def _legend(rows: Sequence[Compared]) -> Iterator[Line]:
     yield from grid(told, margin="")
 
 
-def _remarks(row: Compared) -> Iterator[tuple[str, Style]]:
+def remarks(row: Compared) -> Iterator[tuple[str, Style]]:
     """Whatever must not go unnoticed."""
     for found in row.outcome.invariants:
         expected = surprise(row.spec, found)
@@ -89,7 +92,7 @@ def _remarks(row: Compared) -> Iterator[tuple[str, Style]]:
         yield f"{row.spec.name}: never enabled: {', '.join(row.outcome.never_enabled)}.", Style.DOUBT
 
 
-def _totals(rows: Sequence[Compared], seconds: float | None) -> str:
+def totals(rows: Sequence[Compared], seconds: float | None) -> str:
     """`5 specs, 15 promises: 8 hold, 7 are broken. 3.2 s.`"""
     verdicts = [found.verdict for row in rows for found in row.outcome.invariants]
     counts = {verdict: verdicts.count(verdict) for verdict in Verdict}

@@ -74,7 +74,7 @@ def _rows(rows: Sequence[Compared], form: Form) -> Iterator[Item]:
             folder = _folder(row.spec)
             yield line(f"{folder}/", Style.FAINT)
         explored = [faint(explored_text(row.outcome))]
-        yield [plain(_name_below(folder, row.spec)), *_cells(row), *(explored if form is Form.WIDE else [])]
+        yield [plain(_name_below(folder, row.spec)), *verdict_cells(row), *(explored if form is Form.WIDE else [])]
         yield from _remarks(row, rows)
         if form is Form.TALL:
             yield line(explored_text(row.outcome), Style.FAINT, "    ")
@@ -125,16 +125,17 @@ def _stacked(rows: Sequence[Compared], form: Form) -> Iterator[Item]:
         yield Line((plain(row.spec.name), faint(f"  {explored_text(row.outcome)}")))
         yield from _remarks(row, rows)
         if form is Form.STACKED:
-            yield _cells(row)
+            yield verdict_cells(row)
         else:
             names = [plain(found.name) for found in row.outcome.invariants]
-            yield from ([name, cell] for name, cell in zip(names, _cells(row), strict=True))
+            yield from ([name, cell] for name, cell in zip(names, verdict_cells(row), strict=True))
 
 
 # What stands in a row
 
 
-def _cells(row: Compared) -> list[Piece]:
+def verdict_cells(row: Compared) -> list[Piece]:
+    """`holds`, `10 steps`, `inconclusive`: one for each promise, marked if it is not what the spec expects."""
     return [_cell(row.spec, found) for found in row.outcome.invariants]
 
 
