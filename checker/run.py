@@ -392,16 +392,24 @@ def _audit(reduced: Search, group: Group, options: Options, cache: Cache, clock:
 
 
 def _compare(reduced: Search, full: Search, group: Group) -> None:
-    """Each state must have its representative in the reduced search, and the orbits of those, which are listed without
-    the engine's help, must be as large as all states together."""
+    """What is stored under symmetry must be a state of each orbit, once, and all orbits must be there. They are listed
+    in plain Python: the canonical form is what is in question."""
     from checker.explore.reference import orbit_under
 
-    orbits, orbit = set(_packed_states(reduced)), orbit_under(reduced.protocol, group)
-    if set(map(reduced.packed_representative, _packed_states(full))) != orbits:
-        raise InternalError("with and without symmetry the search does not find the same orbits")
-    size = sum(len(orbit(reduced.packing.unpack(state))) for state in orbits)
+    stored, orbit_of, pack = set(_packed_states(reduced)), orbit_under(reduced.protocol, group), reduced.packing.pack
+    size, least = 0, set()
+    for state in stored:
+        orbit = orbit_of(reduced.packing.unpack(state))
+        size += len(orbit)
+        least.add(pack(min(orbit)))
+    if sum(state in stored for state in _packed_states(full)) != len(stored):
+        raise InternalError("under symmetry the search stores a state that cannot be reached")
+    if len(least) != len(stored):
+        raise InternalError("under symmetry the search stores two states of one orbit")
     if size != full.exploration.distinct:
         raise InternalError(f"the orbits found have {size:,} states, and there are {full.exploration.distinct:,}")
+    if set(map(reduced.packed_representative, _packed_states(full))) != stored:
+        raise InternalError("there is a state whose orbit was not found under symmetry")
     if _depths(reduced.exploration) != _depths(full.exploration):
         raise InternalError("with and without symmetry the predicates are met at different depths")
 

@@ -141,7 +141,7 @@ def _whole(least: int) -> Schema:
 
 
 def _every_vocabulary() -> Vocabulary:
-    """The names of all variants that differ from a named one in one rule at most: no rule goes unseen."""
+    """The names of all variants that differ from a named one in one rule and what it needs: no rule goes unseen."""
     found = list(_vocabularies())
     return Vocabulary(
         tuple(dict.fromkeys(name for each in found for name in each.invariants)),
@@ -151,10 +151,17 @@ def _every_vocabulary() -> Vocabulary:
 
 
 def _vocabularies() -> Iterator[Vocabulary]:
-    changes = [{rule.name: choice} for rule in fields(Variant) for choice in rule.metadata["choices"]]
-    for named, change in itertools.product(NAMED_VARIANTS.values(), changes):
+    for named, change in itertools.product(NAMED_VARIANTS.values(), list(_changes())):
         with contextlib.suppress(UsageError, ModelError):  # these rules do not go together
             yield vocabulary(named.changed(change))
+
+
+def _changes() -> Iterator[dict[str, str]]:
+    """Each choice of each rule, alone and with each of the rules that may have to be there for it."""
+    for rule in fields(Variant):
+        needs = [dict([need.split("=")]) for need in rule.metadata["needs"]]
+        for choice, needed in itertools.product(rule.metadata["choices"], [{}, *needs]):
+            yield {**needed, rule.name: choice}
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from source_tree import PACKAGES, ROOT, functions, imports, module_imports, modu
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),  # the package's docstring; imports nothing, as everything below it runs this first
     ("model.errors",),
-    ("model.language.domains", "model.language.drawing", "model.language.places"),
+    ("model.language.domains", "model.language.drawing", "model.language.places", "model.language.sequence_diagram"),
     ("model.language.expr",),
     ("model.language.ranges",),
     ("model.language.formula",),
@@ -67,7 +67,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.prove.equivariance",),
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),
-    ("checker.compare", "checker.gate", "checker.mutation"),
+    ("checker.compare", "checker.gate", "checker.mutation", "checker.shortest"),
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 

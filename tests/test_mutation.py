@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import elsewhere, tidegauge
+from command_line import elsewhere
 
 from checker.equivalents import Equivalent, load_equivalents, shipped_file
 from checker.fates import Fate, Finding, Hunt
 from checker.mutants import SELECTOR, Change, Mutant, family, member, mutants_of
 from checker.mutation import hunt
 from checker.run import Options, check_protocol
-from checker.spec import Expectation, load_spec
+from checker.spec import Expectation
 from model.errors import SpecError, UsageError
 from model.language import (
     Option,

@@ -35,6 +35,7 @@ from checker.run import Options, check_protocol
 from model.errors import InternalError
 from model.kafka import NAMED_VARIANTS, Bounds, kafka
 from model.language import (
+    Bool,
     Member,
     Option,
     Protocol,
@@ -88,9 +89,9 @@ def lopsided(*actions: Any) -> Protocol:
     replica = Scalarset("Replica", 2)
     return protocol(
         "lopsided",
-        variables={"busy": Set(replica)},
+        variables={"busy": Set(replica), "marked": Bool()},
         domains={"Replica": replica},
-        actions=[start, *actions],
+        actions=actions,
         invariants=[somebody_rests],
     )
 
@@ -196,10 +197,14 @@ UNFAIR: Final[dict[str, Unfair]] = {
         requests(), "Sym(A, C)", ("answer_for_b() is", "inbox[0].target", 'require(state.inbox[0].target == "B")')
     ),
     "one action of A alone": Unfair(
-        lopsided(a_joins), "trivial", ("a_joins(replica=A) is enabled, but", "a_joins(replica=B) is never possible")
+        lopsided(start, a_joins),
+        "trivial",
+        ("a_joins(replica=A) is enabled, but", "a_joins(replica=B) is never possible"),
     ),
     "one action of B alone": Unfair(
-        lopsided(b_joins), "trivial", ("b_joins(replica=B) is enabled, but", "b_joins(replica=A) is never possible")
+        lopsided(start, b_joins),
+        "trivial",
+        ("b_joins(replica=B) is enabled, but", "b_joins(replica=A) is never possible"),
     ),
     "two scalarsets, and an invariant that names one of each": Unfair(
         locks(a_is_not_locked_by_b),
@@ -260,7 +265,7 @@ def steps(plain: Found, name: str) -> int | None:
 def test_trust_misses_a_violation() -> None:
     """Of three states, one stands for A and B. If it is the wrong one, the violation is not found: it says that no
     error has been found, after two states of four."""
-    models = [lopsided(a_joins), lopsided(b_joins)]
+    models = [lopsided(start, a_joins), lopsided(start, b_joins)]
     assert [search(model).distinct for model in models] == [4, 4]
     assert [outcome.verdict for outcome in map(check_protocol, models)] == [Verdict.VIOLATED, Verdict.VIOLATED]
     assert [outcome.invariants[0].steps for outcome in map(check_protocol, models)] == [2, 2]
@@ -302,7 +307,41 @@ def test_an_audit_says_what_it_has_compared() -> None:
 def test_an_audit_finds_a_group_that_was_not_proved(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = UNFAIR[name].model
     monkeypatch.setattr(SymmetryCertificate, "group", property(lambda _: whole_group(model)))
-    with pytest.raises(InternalError, match=r"symmetry|orbits|depths"):
+    with pytest.raises(InternalError, match=r"symmetry|orbit|depths"):
+        audited(model)
+
+
+def in_two_ways(marking: str, stopping: str) -> Protocol:
+    """Somebody starts. One of the two may then set a mark, the other one may set it and stop."""
+
+    @action
+    def begin(state: Any, replica: Replica) -> None:
+        require(~state.marked)
+        require(~any_of(state.busy.has(each) for each in state.busy.members()))
+        state.busy.add(replica)
+
+    @action
+    def mark(state: Any) -> None:
+        require(state.busy.has(marking))
+        state.marked = True
+
+    @action
+    def stop(state: Any) -> None:
+        require(state.busy.has(stopping))
+        state.busy.remove(stopping)
+        state.marked = True
+
+    return lopsided(begin, mark, stop)
+
+
+@pytest.mark.parametrize("names", ["AB", "BA"])
+def test_an_audit_is_not_deceived_by_right_numbers(names: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody; A; B; A, marked; nobody, marked: five states on three levels. With A for both: nobody; A; A, marked, on
+    three levels too, and of orbits of one, two and two states. But one orbit is missing."""
+    model = in_two_ways(*names)
+    assert (search(model).distinct, search(model).depth) == (5, 3)
+    monkeypatch.setattr(SymmetryCertificate, "group", property(lambda _: whole_group(model)))
+    with pytest.raises(InternalError, match=r"orbit"):
         audited(model)
 
 
@@ -326,7 +365,7 @@ def test_an_audit_finds_a_canonical_form_that_tells_too_much_apart(
     model: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lie(monkeypatch, computing("canonical", partial(copy, lost=[0] * Packing(model).words)))
-    with pytest.raises(InternalError, match="the orbits found have"):
+    with pytest.raises(InternalError, match="two states of one orbit"):
         audited(model)
 
 
@@ -341,6 +380,20 @@ def test_an_audit_finds_a_canonical_form_that_forgets_something(
     masks = [lost.mask if word == lost.word else 0 for word in range(packing.words)]
     lie(monkeypatch, computing("canonical", partial(copy, lost=masks)))
     with pytest.raises(InternalError):
+        audited(model)
+
+
+def test_an_audit_finds_states_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A canonical form that is right but for a mark, which is never set and which nobody looks at."""
+    model = lopsided(start)
+    places = {str(cell.path): position for cell, position in zip(model.cells, Packing(model).positions, strict=True)}
+    somebody, a_with_mark = places["busy[A]"].mask | places["busy[B]"].mask, places["busy[A]"].mask
+
+    def canonical(state: Any, out: Any) -> None:
+        out[0] = a_with_mark | places["marked"].mask if state[0] & somebody else state[0]
+
+    lie(monkeypatch, computing("canonical", canonical))
+    with pytest.raises(InternalError, match="cannot be reached"):
         audited(model)
 
 

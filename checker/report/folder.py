@@ -85,9 +85,10 @@ def _table(rows: Sequence[Found], names: Names) -> str:
     caption = f"Within {bounds_text(rows[0].spec)}" if shared else "Each within its own bounds"
     heads = [f'<th scope="col">{_breakable(found.name)}</th>' for found in rows[0].outcome.invariants]
     body = _joined([_row(row, names, shared) for row in rows])
+    header = f'<th scope="col">spec</th>{"".join(heads)}<th scope="col">explored</th>'
     return (
-        f'<div class="scroll" tabindex="0">\n<table>\n<caption>{escape(caption)}</caption>\n<thead>\n<tr>'
-        f'<th scope="col">spec</th>{"".join(heads)}<th scope="col">explored</th></tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>'
+        f'<div class="scroll" tabindex="0">\n<table>\n<caption>{escape(caption)}</caption>\n<thead>\n'
+        f"<tr>{header}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
 
 
