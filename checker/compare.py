@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from multiprocessing.synchronize import Event
+from typing import ClassVar, Final
 
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
 from checker.report.subject import surprise
@@ -75,21 +78,57 @@ def _row(spec: Spec, options: Options, watch: Watch = NOBODY) -> Row:
     return Row(spec, outcome.without_traces(), traces)
 
 
+# Several at a time
+
+
+class _Asking(Watch):
+    """In a process of the pool: ends the work when the event is set, at the next phase or within the search."""
+
+    event: ClassVar[Event]
+
+    def phase(self, name: str) -> None:
+        if self.interrupted():
+            raise KeyboardInterrupt
+
+    def interrupted(self) -> bool:
+        return self.event.is_set()
+
+
+def _begin(event: Event) -> None:
+    _Asking.event = event
+
+
+def _row_in_pool(spec: Spec, options: Options) -> Row:
+    return _row(spec, options, _Asking())
+
+
 def _side_by_side(specs: Sequence[Spec], options: Options, watch: Watch, processes: int) -> list[Row]:
     """Check the specs in a pool. Processes are started afresh: a fork of one that has run compiled code may hang."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        futures = [pool.submit(_row, spec, options) for spec in specs]
+    stop = context.Event()
+    with ProcessPoolExecutor(processes, context, _begin, (stop,)) as pool:
+        with _keyboard_held_back():
+            futures = [pool.submit(_row_in_pool, spec, options) for spec in specs]
         try:
             for done in as_completed(futures):
                 watch.spec(specs[futures.index(done)].name)
                 if done.exception() is not None:
                     break
         except KeyboardInterrupt:
-            pass  # the processes were interrupted with this one, and say what they have found
+            stop.set()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     return [_collected(spec, future) for spec, future in zip(specs, futures, strict=True)]
+
+
+@contextmanager
+def _keyboard_held_back() -> Iterator[None]:
+    """Processes started meanwhile never see a Ctrl-C: they are told by the event, and none dies with a traceback."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _collected(spec: Spec, future: Future[Row]) -> Row:

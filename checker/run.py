@@ -68,6 +68,10 @@ class Watch:
     def progress(self, progress: Progress) -> None:
         """The search has come this far."""
 
+    def interrupted(self) -> bool:
+        """Asked now and then: whether the search is to end, as by a Ctrl-C."""
+        return False
+
 
 NOBODY: Final = Watch()
 
@@ -142,6 +146,7 @@ class Prepared:
             stop_mask=stop_mask,
             limits=_limits(options),
             progress=watch.progress,
+            interrupted=watch.interrupted,
         )
         return Search(self.protocol, self.packing, exploration, representative_of(self.native))
 

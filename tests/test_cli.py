@@ -36,7 +36,10 @@ def stable(text: str) -> str:
 def test_help_lists_the_commands_in_the_order_of_use() -> None:
     ended = tidegauge("--help")
     listed = re.findall(r"^  (\w+)  ", ended.out.partition("Commands:")[2], flags=re.MULTILINE)
-    assert (ended.code, listed) == (0, ["list", "check", "compare", "explain", "replay", "prove"])
+    assert (ended.code, listed) == (
+        0,
+        ["list", "check", "compare", "explain", "export", "graph", "replay", "prove", "mutate"],
+    )
 
 
 def test_version_names_the_engine() -> None:

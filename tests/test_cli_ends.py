@@ -40,7 +40,7 @@ def test_what_was_found_is_reported_even_if_it_cannot_be_stored(monkeypatch: pyt
     def fail(*_: object) -> None:
         raise OutputError("the disk is gone")
 
-    monkeypatch.setattr("checker.trace_file.save", fail)
+    monkeypatch.setattr("checker.files.write_text", fail)
     for command in (FALLS, ("compare", "truncate-to-high-watermark", *SMALL)):
         ended = tidegauge(*command)
         assert (ended.code, ended.err) == (2, "tidegauge: error: the disk is gone.\n")
@@ -98,8 +98,11 @@ def test_interrupting_before_the_search_is_inconclusive_too() -> None:
 
 
 def test_interrupting_a_comparison_keeps_what_there_is() -> None:
-    interrupt = "console.ProgressLine.progress = lambda line, found: os.kill(os.getpid(), signal.SIGINT)"
-    ended = driven(interrupt, "compare", "kip-320", "kip-279", *LARGE)
+    """The first spec is done when the keyboard is hit, the second has far to go."""
+    bounds = "[bounds]\nreplicas = 3\nlog_size = 4\nrecords = 4\nepochs = 5\n"
+    Path("mine.toml").write_text(f'extends = "published/kip-320"\n{bounds}', encoding="utf-8")
+    interrupt = "console.ProgressLine.spec = lambda line, name: os.kill(os.getpid(), signal.SIGINT)"
+    ended = driven(interrupt, "compare", "published/kip-101", "mine.toml")
     assert ended.code == 3
     assert "it was interrupted" in ended.unwrapped
 

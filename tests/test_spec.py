@@ -78,11 +78,13 @@ def test_a_shipped_spec_has_several_names() -> None:
 
 
 def test_shipped_data_is_found_in_a_wheel_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "specs").mkdir()
-    written(BASE, "specs/only.toml")
+    (folder / "specs" / "own").mkdir(parents=True)
+    written(BASE, "specs/own/only.toml")
+    written(BASE, "specs/no-spec.toml")  # only folders hold specs
     monkeypatch.setattr(data, "_IN_WHEEL", folder)
     assert (data.specs_folder(), data.counterexamples_folder()) == (folder / "specs", folder / "counterexamples")
-    assert load_spec("only").path == Path("specs/only.toml")
+    assert load_spec("only").path == Path("specs/own/only.toml")
+    assert list(data.shipped_specs()) == ["own/only"]
 
 
 def test_an_ambiguous_name_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +268,8 @@ def test_the_same_bounds_and_features_are_no_change(spec: Spec) -> None:
 
 
 def test_a_bound_counts_while_the_rules_look_at_it() -> None:
-    crashing = BASE.replace("[bounds]", "[bounds]\ncrashes = 2").replace("published-kip-101", "matching-prefix")
+    crashing = BASE.replace("[bounds]", "[bounds]\ncrashes = 2").replace("published-kip-101", "kip-279")
+    crashing = crashing.replace("published/kip-320", "brokers/kip-320")
     spec = load_spec(written(crashing.replace("[features]", '[features]\ncrash = "process"')))
     assert spec.bounds.crashes == 2
     assert spec.changed(features={"crash": "none"}).bounds == Bounds(replicas=2, epochs=2)

@@ -12,7 +12,7 @@ from typing import Final
 
 import networkx
 
-from checker.export.labels import edge_label, node_label, printable, told
+from checker.export.labels import edge_label, node_label, parameters, printable, told
 from checker.export.state_graph import Edge, Node, StateGraph
 from model.language.show import to_json
 
@@ -126,7 +126,7 @@ def _edge_attributes(graph: StateGraph, edge: Edge) -> dict[str, str]:
     return {
         "label": told(graph, edge),
         "action": edge.step.action,
-        "parameters": json.dumps(graph.protocol.arguments(edge.step), ensure_ascii=False),
+        "parameters": json.dumps(parameters(graph, edge), ensure_ascii=False),
         "step": "" if edge.number is None else str(edge.number),
         "aside": _yes(edge.is_aside),
     }

@@ -6,6 +6,7 @@ import unicodedata
 
 from checker.export.state_graph import Edge, StateGraph
 from checker.report.story import wrap
+from model.language.domains import Json
 from model.language.evaluate import step_text
 from model.language.protocol import State
 from model.language.show import Change, differences, sentence
@@ -44,6 +45,12 @@ def told(graph: StateGraph, edge: Edge) -> str:
     if before is None or after is None:
         return step_text(graph.protocol, edge.step)
     return sentence(graph.protocol, edge.step, before, after)
+
+
+def parameters(graph: StateGraph, edge: Edge) -> dict[str, Json]:
+    """The parameters of an edge's step, as in a stored trace."""
+    declared = graph.protocol.action_named[edge.step.action].parameters
+    return {p.name: p.domain.to_json(code) for p, code in zip(declared, edge.step.arguments, strict=True)}
 
 
 def printable(text: str) -> str:

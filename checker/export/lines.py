@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from checker.export.labels import told
+from checker.export.labels import parameters, told
 from checker.export.state_graph import Edge, Node, StateGraph
 from model.language.show import to_json
 
@@ -41,12 +41,11 @@ def _state(graph: StateGraph, place: int, node: Node) -> dict[str, Any]:
 
 
 def _step(graph: StateGraph, edge: Edge) -> dict[str, Any]:
-    parameters = graph.protocol.action_named[edge.step.action].parameters
     return {
         "kind": "step",
         "source": edge.source,
         "target": edge.target,
         "action": edge.step.action,
-        "parameters": {p.name: p.domain.to_json(a) for p, a in zip(parameters, edge.step.arguments, strict=True)},
+        "parameters": parameters(graph, edge),
         "sentence": told(graph, edge),
     }
