@@ -86,7 +86,7 @@ class _Asking(Watch):
 
     event: ClassVar[Event]
 
-    def phase(self, name: str) -> None:
+    def phase(self, name: str) -> None:  # noqa: ARG002  # as Watch has it
         if self.interrupted():
             raise KeyboardInterrupt
 

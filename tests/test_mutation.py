@@ -285,3 +285,105 @@ def test_the_shipped_explanations_are_in_order() -> None:
     meant = [(name, entry.change, entry.source, entry.part) for entry in known for name in entry.actions]
     assert len(meant) == len(set(meant))
     assert all(entry.why.endswith(".") for entry in known)
+
+
+# The shipped model
+
+#: Rules that KIP-320 stands on: the action, the change, and the line.
+IMPORTANT = {
+    "clean elections": ("elect_from_isr", Change.DROPPED, "require(state.quorum.isr.has(replica))"),
+    "one leader an epoch": ("become_leader", Change.DROPPED, "require(request.leader == leader)"),
+    "newer requests only": ("become_leader", Change.DROPPED, "require(replica.leader_epoch < epoch)"),
+    "an entry at election (KAFKA-7415)": (
+        "become_leader",
+        Change.FORGOTTEN,
+        "replica.epoch_cache = assigned(replica.epoch_cache, epoch, replica.log.length)",
+    ),
+    "acks=all": (
+        "advance_high_watermark",
+        Change.DROPPED,
+        "require(waits_for.all(lambda follower: synchrony.caught_up(state, follower, leader, offset + 1)))",
+    ),
+    "joining at the high watermark": (
+        "leader_expands_isr",
+        Change.DROPPED,
+        "return (position != none) & (position >= offset)",
+    ),
+    "fetches are fenced": (
+        "fetch_record",
+        Change.DROPPED,
+        "same_epoch = state.replicas[follower].leader_epoch == state.replicas[leader].leader_epoch",
+    ),
+    "truncate, then fetch": ("fetch_record", Change.DROPPED, "require(~replica.truncating)"),
+    "truncation is fenced": (
+        "ask_and_truncate",
+        Change.DROPPED,
+        "return presumes_leadership(state, leader) & (state.replicas[leader].leader_epoch == epoch)",
+    ),
+    "truncate": ("ask_and_truncate", Change.FORGOTTEN, "replica.log.truncate(to)"),
+}
+
+
+def wanted(rules: Mapping[str, tuple[str, Change, str]]) -> Callable[[Mutant], bool]:
+    return lambda mutant: (mutant.action, mutant.change, mutant.source) in rules.values()
+
+
+def test_rules_that_kip_320_stands_on() -> None:
+    found = hunt([load_spec("kip-320-two-replicas")], wanted=wanted(IMPORTANT))
+    caught = {(fate.mutant.action, fate.mutant.change, fate.mutant.source): fate.how for fate in found.caught}
+    assert {name: caught.get(rule, "SURVIVES").partition(" ")[1] for name, rule in IMPORTANT.items()} == dict.fromkeys(
+        IMPORTANT, " "
+    )
+
+
+@pytest.mark.slow
+def test_every_mutant_is_caught_or_explained() -> None:
+    ended = tidegauge("mutate", "--json", "-")
+    document = json.loads(ended.out)
+    told = [
+        f"{each['action']}, {each['change']}: {each['source']} ({each['how']})"
+        for each in document["mutants"]
+        if each["finding"] != "caught" and each["why"] is None
+    ]
+    assert not told
+    assert not document["wrong_explanations"]
+    assert ended.code == 0
+
+
+# The command
+
+TINY = ("kip-320-two-replicas", "--records", "2", "--epochs", "3")
+
+
+def test_the_command_tells_each_fate(snapshot: SnapshotAssertion) -> None:
+    ended = tidegauge("mutate", *TINY, "--action", "advance_high_watermark", "--action", "follow")
+    assert ended.code == 1
+    assert re.sub(r"\.py:\d+", ".py:…", ended.out) == snapshot
+
+
+def test_the_document_fits_its_schema() -> None:
+    ended = tidegauge("mutate", *TINY, "--action", "become_leader", "--json", "-")
+    document = json.loads(ended.out)
+    jsonschema.validate(document, schema("result"))
+    assert document["caught"] + document["explained"] + document["unexplained"] == len(document["mutants"])
+    assert all(each["action"] == "become_leader" for each in document["mutants"])
+
+
+def test_quiet_leaves_the_exit_code() -> None:
+    Path("known.toml").write_text(ENTRY, encoding="utf-8")
+    ended = tidegauge("mutate", *TINY, "--action", "follow", "--equivalents", "known.toml", "--quiet")
+    assert (ended.code, ended.out, ended.err) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("kip-320", "--action", "fetch"), "there is no action 'fetch'. Did you mean"),
+        (("kip-320", "--equivalents", "nowhere.toml"), "no file 'nowhere.toml'"),
+        (("kip-321",), "there is no shipped spec"),
+    ],
+)
+def test_mistakes_get_a_sentence(arguments: tuple[str, ...], told: str) -> None:
+    ended = tidegauge("mutate", *arguments)
+    assert (ended.code, ended.out, len(ended.err.splitlines())) == (2, "", 1)
+    assert told in ended.err

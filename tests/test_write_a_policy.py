@@ -64,7 +64,9 @@ def test_nothing_of_the_page_is_left_out() -> None:
 
 def test_the_page_shows_no_more_than_ten_lines_of_code() -> None:
     """The exercise is one of ten lines: imports, functions and nothing hidden."""
-    policies = [step["text"] for step in STEP.finditer(PAGE.read_text(encoding="utf-8")) if step["file"] == "my_policy.py"]
+    policies = [
+        step["text"] for step in STEP.finditer(PAGE.read_text(encoding="utf-8")) if step["file"] == "my_policy.py"
+    ]
     assert len(policies) == 4
     for policy in policies:
         lines = [line for line in policy.splitlines() if line and not line.startswith('"""')]
