@@ -19,7 +19,8 @@ PAGE: Final = ROOT / "docs" / "write-a-policy.md"
 
 #: A file to be written, or a command with what it prints. Commands are not run alone, so their remark says so.
 STEP: Final = re.compile(
-    r"^<!-- (?:file (?P<file>\S+)|not run: alone; exit (?P<code>\d)) -->\n```\w+\n(?:\$ tidegauge (?P<command>[^\n]*)\n)?"
+    r"^<!-- (?:file (?P<file>\S+)|not run: alone; exit (?P<code>\d)) -->\n"
+    r"```\w+\n(?:\$ tidegauge (?P<command>[^\n]*)\n)?"
     r"(?P<text>.*?)^```\n",
     re.DOTALL | re.MULTILINE,
 )
