@@ -18,7 +18,7 @@ from checker.data import specs_folder
 from checker.mutants import Change, Mutant
 from checker.spec_file import load_document
 from checker.spec_table import Table, shown
-from model.errors import Place, nearest
+from model.errors import Place, UsageError, nearest
 
 FILE: Final = "equivalent-mutants.toml"
 ENTRY: Final = "equivalent"
@@ -52,7 +52,10 @@ def shipped_file() -> Path:
 
 
 def load_equivalents(path: Path) -> tuple[Equivalent, ...]:
-    """Read a file of equivalent mutants. Raises `SpecError`, with file and line, for whatever is wrong in it."""
+    """Read a file of equivalent mutants. Raises `SpecError`, with file and line, for whatever is wrong in it, and
+    `UsageError` if there is none."""
+    if not path.exists():
+        raise UsageError(f"there is no file {str(path)!r}", instead="Name a file of equivalent mutants")
     document = load_document(path)
     top = Table(document, (), dict(document.data))
     top.want_only([ENTRY])

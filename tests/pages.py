@@ -27,7 +27,7 @@ from model.errors import TidegaugeError
 ELLIPSIS: Final = "…"
 PYTHON: Final = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 CONSOLE: Final = re.compile(
-    r"^(?:<!-- (?P<remark>.*?) -->\n)?^```console\n\$ (?P<command>(?:[^\n]*\\\n)*[^\n]*)\n(?P<shown>.*?)^```\n",
+    r"^(?:<!-- (?P<remark>[^\n]*?) -->\n)?^```console\n\$ (?P<command>(?:[^\n]*\\\n)*[^\n]*)\n(?P<shown>.*?)^```\n",
     re.DOTALL | re.MULTILINE,
 )
 LINK: Final = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")

@@ -26,6 +26,8 @@ from conformance import (
     whole_group,
 )
 from native_calls import Calls
+from strategies import permuted
+from symmetry_models import answer, locks, mail, send
 
 from checker.compile.smt import Proved, Solver, SymbolicState, Term, Terms
 from checker.explore.breadth_first import Exploration
@@ -190,6 +192,15 @@ def by_action(protocol: Protocol, steps_taken: list[int]) -> Counter[str]:
 
 
 # Orbits against states
+
+
+@pytest.mark.parametrize("protocol", [locks(), mail(send, answer), named_model("published/kip-320").at(3, 1, 1, 2)])
+def test_an_orbit_is_what_renaming_makes_of_a_state(protocol: Protocol) -> None:
+    group = whole_group(protocol)
+    orbit = orbit_under(protocol, group)
+    for state in walk(protocol, "orbits", FEW_STEPS):
+        assert orbit(state) == {permuted(protocol, state, element) for element in group.elements()}
+
 
 ORBITS = [
     (named_model("published/kip-320"), (3, 1, 1, 2)),

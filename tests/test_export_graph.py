@@ -158,8 +158,8 @@ def test_networkx_reads_what_was_written(graph: StateGraph) -> None:
 def test_graphml_keeps_to_its_schema(graph: StateGraph, tmp_path: Path) -> None:
     checks = program("xmllint", "libxml2-utils")
     found = [jar for folder in ("/", ROOT / ".tools") if (jar := Path(folder, JGRAPHT)).exists()]
-    jar = needed(found[0] if found else None, "there is no schema of GraphML; Debian has it in libjgrapht-java")
-    with zipfile.ZipFile(jar) as archive:
+    archived = needed(found[0] if found else None, "there is no schema of GraphML; Debian has it in libjgrapht-java")
+    with zipfile.ZipFile(archived) as archive:
         archive.extractall(tmp_path, ["graphml.xsd", "xlink.xsd"])
     command = [checks, "--nonet", "--noout", "--schema", str(tmp_path / "graphml.xsd"), "-"]
     ended = subprocess.run(command, input=graphml(graph), capture_output=True, text=True, timeout=120)

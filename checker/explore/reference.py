@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from checker.compile.packing import named_by
 from checker.prove.certificate import Group
 from checker.trace import Trace, replay, unpermuted
 from model.language.evaluate import Memo, evaluate, successors
-from model.language.protocol import Permutation, Predicate, Protocol, State, Step
+from model.language.protocol import Cell, Permutation, Predicate, Protocol, State, Step
 
 
 @dataclass
@@ -139,15 +141,23 @@ def orbit_under(protocol: Protocol, group: Group) -> Callable[[State], set[State
     return orbit
 
 
-def _renaming(protocol: Protocol, permutation: Permutation) -> list[tuple[int, dict[int, int]]]:
-    """For each cell the cell it comes from, and what becomes of the values: `Protocol.permuted`, as a table."""
-    table: dict[int, tuple[int, dict[int, int]]] = {}
-    for cell, target in zip(protocol.cells, protocol.moved_cells(permutation), strict=True):
-        table[target] = cell.number, {code: permutation.code(cell.domain, code) for code in cell.domain.codes()}
-    return [table[number] for number in range(len(table))]
+#: For each cell the cell that its value comes from, and which values become others.
+_Renaming: TypeAlias = list[tuple[int, dict[int, int]]]
 
 
-def _renamed(state: State, parts: Sequence[list[tuple[int, dict[int, int]]]]) -> State:
+def _renaming(protocol: Protocol, permutation: Permutation) -> _Renaming:
+    """What `Protocol.permuted` does, as a table."""
+    sources: dict[int, Cell] = dict(zip(protocol.moved_cells(permutation), protocol.cells, strict=True))
+    return [(sources[target].number, _renamed_values(sources[target], permutation)) for target in range(len(sources))]
+
+
+def _renamed_values(cell: Cell, permutation: Permutation) -> dict[int, int]:
+    if named_by(cell.domain) != permutation.scalarset:
+        return {}
+    return {code: permutation.code(cell.domain, code) for code in cell.domain.codes()}
+
+
+def _renamed(state: State, parts: Sequence[_Renaming]) -> State:
     for part in parts:
-        state = tuple(values[state[source]] for source, values in part)
+        state = tuple([values.get(state[source], state[source]) for source, values in part])
     return state

@@ -96,7 +96,9 @@ def _explanations(fates: Sequence[Fate], width: int) -> Iterator[Line]:
         actions = listed(list(dict.fromkeys(fate.mutant.action for fate in mine)))
         yield line(f"  {actions}")
         yield from _mutant(mine[0].mutant, width)
-        yield from wrapped(f"equivalent: {entry.why}", width, Style.FAINT, margin=" " * 6)
+        differs = any(fate.spec for fate in mine)
+        kind = "other states, no promise broken" if differs else "the same states in every spec"
+        yield from wrapped(f"{kind}: {entry.why}", width, Style.FAINT, margin=" " * 6)
 
 
 def _wrong(found: Hunt, width: int) -> Iterator[Line]:

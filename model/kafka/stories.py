@@ -93,7 +93,7 @@ def _set(state: Any) -> str:
 
 def controller_elects_unclean(before: Any, after: Any, replica: str) -> str:
     epoch = after.quorum.leader_epoch
-    told = f"the controller elects {replica}, which is none, leader of epoch {epoch}"
+    told = f"the controller elects {replica} from outside it leader of epoch {epoch}"
     return f"No member of the ISR works, and {told} (unclean election)."
 
 
