@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def started(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
     """The same in a process of its own."""
     command = [sys.executable, "-m", "checker.cli", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": _environment()}
-    return subprocess.Popen(command, **{**pipes, **settings})
+    return subprocess.Popen(command, preexec_fn=_heed_the_keyboard, **{**pipes, **settings})  # noqa: PLW1509  # no threads
 
 
 def driven(change: str, *arguments: str) -> Ended:
@@ -69,7 +70,9 @@ def driven(change: str, *arguments: str) -> Ended:
         f"sys.argv = {['tidegauge', *arguments]!r}\nfrom checker.cli import main\nmain()"
     )
     command = [sys.executable, "-c", code]
-    ended = subprocess.run(command, env=_environment(), capture_output=True, text=True, timeout=300)
+    ended = subprocess.run(
+        command, env=_environment(), capture_output=True, text=True, timeout=300, preexec_fn=_heed_the_keyboard
+    )
     return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
@@ -77,6 +80,11 @@ def without_progress(errors: str) -> str:
     """What a process of its own wrote on the error stream but for the lines that say how far it is."""
     phases = "starting|staging|proving symmetry|compiling|searching|replaying|auditing"
     return re.sub(rf"(?m)^tidegauge: (\S+: )?({phases})[,;] .*\n", "", errors)
+
+
+def _heed_the_keyboard() -> None:
+    """Tests that run in the background of a shell start with Ctrl-C ignored, and hand that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _environment() -> dict[str, str]:
