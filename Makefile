@@ -19,7 +19,7 @@ NO_PACKAGES = the packages named in pyproject.toml could not be installed; the l
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test test-slow lint format accept bench counterexamples clean
+.PHONY: help install check test test-slow lint format accept bench mutants counterexamples clean
 
 help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -64,6 +64,9 @@ accept: $(INSTALLED) ## take today's output as the expected one; read the differ
 
 bench: $(INSTALLED) ## states a second, beside a peer on the same protocol
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+mutants: $(INSTALLED) ## weaken each rule of the model alone, and say which spec notices
+	$(BIN)/tidegauge mutate $(ARGS)
 
 # Specs in slow/ repeat others at larger bounds. An invariant that falls is what the rest are for: exit code 1 is as wished here, anything above is not.
 counterexamples: $(INSTALLED) ## write counterexamples/ anew from the shipped specs

@@ -2,205 +2,224 @@
 
     python benchmarks/run.py [--quick] [--no-peer] [--repeat N]
 
-The protocol is the published kip-320. Ours and the peer's measurements alternate, because machines are shared and
-noisy; of each the best is quoted. Searches are timed in CPU seconds of one thread. No time is quoted unless both found
-the same number of states.
+The protocol is the published kip-320. Machines are shared and noisy: our measurements and the peer's take turns, and
+the best of each is quoted, with the median beside it. A search runs on one thread, and its rate is by the processor
+time of its own code, without the system's. No time is quoted unless both found the same number of states; exit code 1
+if they did not.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import resource
-import subprocess
+import importlib.metadata
+import platform
 import sys
-import tempfile
-import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from statistics import median
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
 
 import rumur
+from ours import Caches, Searched, checked, helped, searched
+from rumur import Bounds, Cost, PeerError, PeerMissingError, PeerResult, Verifier
 
-BOUNDS = ((3, 2, 2, 3), (3, 3, 3, 3))
-NAMES = ("replicas", "log_size", "records", "epochs")
-MODES: tuple[tuple[str, rumur.Symmetry], ...] = (("off", "off"), ("on", "exhaustive"))
-FASTER = 30  # times the peer's states a second
+SMALL, LARGE = Bounds(3, 2, 2, 3), Bounds(3, 3, 3, 3)
+MODES: dict[str, rumur.Symmetry] = {"off": "off", "on": "exhaustive"}
+
+# What issue and README promise.
+TIMES_THE_PEERS_RATE = 30
+SHARE_OF_THE_PEERS_TIME = {"every cache cold": 1 / 5, "the protocol new": 1 / 10}
 BYTES_A_STATE = 64
+HELP_SECONDS = 0.3
+FIRST_LEVEL_SECONDS = 1.0
+
+
+class CountsDifferError(Exception):
+    """Ours and the peer's numbers of states are not the same: a time would mean nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ours:
-    """One search of ours, in a process of its own. Seconds are CPU seconds; memory is in bytes for each state."""
+class Searches:
+    """Everything about one search: bounds and mode; ours the first time and later; the peer's, if there is one."""
 
-    distinct: int
-    search: float
-    proof: float
-    compile: float
-    memory: float
+    bounds: Bounds
+    symmetry: str
+    cold: Searched
+    ours: Sequence[Searched]
+    verifier: Verifier | None
+    peers: Sequence[PeerResult]
 
     @property
-    def rate(self) -> float:
-        return self.distinct / self.search
+    def name(self) -> str:
+        return f"{_text(self.bounds)} {self.symmetry:>4}"
 
 
-def measure(bounds: tuple[int, ...], symmetry: str) -> dict[str, float]:
-    """Run in a fresh process: prove, compile, search, and say what each took."""
-    from checker.run import Options, Watch, prepare
-    from checker.spec import load_spec
-
-    marks: dict[str, float] = {}
-
-    class Meter(Watch):
-        """Notes the CPU time at which a phase begins."""
-
-        def phase(self, name: str) -> None:
-            marks[name] = cpu_seconds()
-
-    spec = load_spec("published/kip-320").changed(bounds=dict(zip(NAMES, bounds, strict=True)))
-    prepared = prepare(spec.protocol(), Options(symmetry=symmetry), Meter())
-    compiled = cpu_seconds()
-    prepared.search(Options(max_states=1))  # loads the search loop, which is no part of the search
-    before, started = resident("VmRSS"), cpu_seconds()
-    found = prepared.search(Options()).exploration
-    return {
-        "distinct": found.distinct,
-        "search": cpu_seconds() - started,
-        "proof": marks["compiling"] - marks.get("proving symmetry", marks["compiling"]),
-        "compile": compiled - marks["compiling"],
-        "memory": (resident("VmHWM") - before) / found.distinct,
-    }
-
-
-def cpu_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
-
-
-def resident(field: str) -> int:
-    """Bytes in use now (VmRSS) or at the most (VmHWM)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
-
-
-def ours(bounds: tuple[int, ...], symmetry: str, caches: Path) -> Ours:
-    command = [sys.executable, __file__, "--measure", json.dumps([bounds, symmetry])]
-    done = subprocess.run(command, env=environment(caches), capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return Ours(**found)
-
-
-def environment(caches: Path) -> dict[str, str]:
-    return {**os.environ, "TIDEGAUGE_CACHE_DIR": str(caches / "tidegauge"), "NUMBA_CACHE_DIR": str(caches / "numba")}
-
-
-def compare_search(bounds: tuple[int, ...], mode: tuple[str, rumur.Symmetry], repeat: int, peer: bool) -> None:
-    """One row of the table: the search alone, ours and the peer's by turns."""
-    with tempfile.TemporaryDirectory() as folder:
-        cold = ours(bounds, mode[0], Path(folder))
-        runs, peers = [], []
-        for _ in range(repeat):
-            runs.append(ours(bounds, mode[0], Path(folder)))
-            if peer:
-                peers.append(rumur.run(rumur.Bounds(*bounds), mode[1]))
-    best = min(runs, key=lambda run: run.search)
-    show(
-        f"{bounds} symmetry {mode[0]:3}  {best.distinct:>9,}  {best.rate / 1e6:5.2f} M/s",
-        f"proof {cold.proof:4.2f} s cold {best.proof:4.2f} s cached",
-        f"compile {cold.compile:4.2f} s cold {best.compile:4.2f} s cached",
-        f"{best.memory:3.0f} bytes a state",
-        f"(wanted at most {BYTES_A_STATE}: {judged(best.memory <= BYTES_A_STATE)})" if bounds == BOUNDS[-1] else "",
-    )
-    if peers:
-        show_peer(best, peers)
-
-
-def show_peer(best: Ours, peers: list[rumur.PeerResult]) -> None:
-    fastest = min(peers, key=lambda run: run.run_user_seconds)
-    if fastest.distinct != best.distinct:
-        sys.exit(f"the peer found {fastest.distinct:,} states and we {best.distinct:,}: no time is quoted")
-    rate = fastest.distinct / fastest.run_user_seconds
-    ratio = best.rate / rate
-    show(
-        f"{'':>24} Rumur  {fastest.distinct:>9,}  {rate / 1e6:5.2f} M/s",
-        f"gcc {fastest.compile_seconds:.1f} s",
-        f"we are {ratio:.1f} times as fast (wanted {FASTER}: {judged(ratio >= FASTER)})",
-    )
-
-
-def compare_command(repeat: int, peer: bool) -> None:
-    """From the command to the verdict at the larger bounds, everything included."""
-    command = [sys.executable, "-m", "checker.cli", "check", "published/kip-320", "--quiet"]
-    command += [text for name, value in zip(NAMES, BOUNDS[-1], strict=True) for text in (option(name), str(value))]
-    best: dict[str, float] = {}
-    peers = []
-    for _ in range(repeat):
-        with tempfile.TemporaryDirectory() as folder:
-            caches = Path(folder)
-            keep("every cache cold", timed(command, caches), best)
-            keep("everything cached", timed(command, caches), best)
-            for entry in (caches / "tidegauge").rglob("*"):
-                if entry.is_file():
-                    entry.unlink()
-            keep("the protocol new, our own code cached", timed(command, caches), best)
+def search(bounds: Bounds, symmetry: str, repeat: int, peer: bool) -> Searches:
+    """Search `repeat` times, and let the peer do the same in between. Raises CountsDifferError."""
+    with TemporaryDirectory(prefix="tidegauge-bench-") as folder:
+        caches, verifier = Caches(Path(folder)), None
         if peer:
-            found = rumur.run(rumur.Bounds(*BOUNDS[-1]), "exhaustive")
-            peers.append(found.generate_seconds + found.compile_seconds + found.run_wall_seconds)
-    show("\nFrom the command to the verdict at", str(BOUNDS[-1]), "wall-clock seconds, symmetry on")
-    wanted = {"every cache cold": 5, "the protocol new, our own code cached": 10}
-    for name, seconds in best.items():
-        verdict = f"Rumur takes {min(peers):.1f} s, {min(peers) / seconds:.1f} times as long" if peers else ""
-        is_judged = bool(peers) and name in wanted
-        target = f"(wanted {wanted[name]}: {judged(min(peers) / seconds >= wanted[name])})" if is_judged else ""
-        show(f"  {name:40} {seconds:5.2f} s", verdict, target)
+            verifier = rumur.build(bounds, MODES[symmetry], Path(folder))
+        cold, ours, peers = searched(bounds, symmetry, caches), [], []
+        for _ in range(repeat):
+            ours.append(searched(bounds, symmetry, caches))
+            peers += [verifier.run()] if verifier is not None else []
+    _require_equal(bounds, [each.distinct for each in (cold, *ours)], [each.distinct for each in peers])
+    return Searches(bounds, symmetry, cold, ours, verifier, peers)
 
 
-def timed(command: list[str], caches: Path) -> float:
-    started = time.perf_counter()
-    subprocess.run(command, env=environment(caches), check=True)
-    return time.perf_counter() - started
+def _require_equal(bounds: Bounds, ours: Sequence[int], peers: Sequence[int]) -> None:
+    if len({*ours, *peers}) > 1:
+        raise CountsDifferError(f"at {_text(bounds)} we found {sorted(set(ours))} and the peer {sorted(set(peers))}")
 
 
-def keep(name: str, seconds: float, best: dict[str, float]) -> None:
-    best[name] = min(seconds, best.get(name, seconds))
+def commands(bounds: Bounds, symmetry: str, distinct: int, repeat: int) -> dict[str, list[Cost]]:
+    """From the command to the verdict, everything included, by what is in the caches."""
+    costs: dict[str, list[Cost]] = {"every cache cold": [], "the protocol new": [], "everything cached": []}
+    for _ in range(repeat):
+        with TemporaryDirectory(prefix="tidegauge-bench-") as folder:
+            caches = Caches(Path(folder))
+            for name, taken in costs.items():
+                found, cost = checked(bounds, symmetry, caches)
+                _require_equal(bounds, [found, distinct], [])
+                taken.append(cost)
+                if name == "every cache cold":
+                    caches.forget_protocols()
+    return costs
 
 
-def option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+# The tables
+
+
+def show_searches(rows: Sequence[Searches]) -> None:
+    title("The search alone: distinct states (or orbits) a second of processor time, in millions, best and median")
+    line("bounds   sym.", "states", "tidegauge", "Rumur", "times as fast", f"wanted: {TIMES_THE_PEERS_RATE}")
+    for row in rows:
+        ours = _rates([(each.distinct, each.search) for each in row.ours])
+        peers = _rates([(each.distinct, each.run) for each in row.peers])
+        ratios = [one / other for one, other in zip(ours, peers, strict=False)]
+        wanted = judged(ratios[0] >= TIMES_THE_PEERS_RATE) if ratios else ""
+        line(row.name, f"{row.cold.distinct:,}", _pair(ours, 2), _pair(peers, 3), _pair(ratios, 1), wanted)
+
+
+def _rates(runs: Sequence[tuple[int, Cost]]) -> list[float]:
+    """The best and the median rate, in millions a second; nothing of nothing."""
+    rates = [distinct / cost.user / 1e6 for distinct, cost in runs]
+    return [max(rates), median(rates)] if rates else []
+
+
+def show_preparation(rows: Sequence[Searches]) -> None:
+    title("Before the search: seconds of processor time (Rumur: rumur and gcc), the first time and later")
+    line("bounds   sym.", "proof", "machine code", "Rumur", "bytes a state", f"wanted: {BYTES_A_STATE}")
+    for row in rows:
+        proof = [row.cold.proof, min(each.proof for each in row.ours)]
+        compiled = [row.cold.compile, min(each.compile for each in row.ours)]
+        made = f"{(row.verifier.generate + row.verifier.compile).cpu:.2f}" if row.verifier else ""
+        memory = max(each.memory for each in row.ours)
+        wanted = judged(memory <= BYTES_A_STATE) if row.bounds == LARGE else ""
+        line(row.name, _pair(proof, 2), _pair(compiled, 2), made, f"{memory:.1f}", wanted)
+
+
+def show_commands(row: Searches, repeat: int) -> None:
+    title(f"From the command to the verdict at {row.name}: seconds on the clock and of processor time, best and median")
+    line("", "on the clock", "processor", "of Rumur's", "", "wanted")
+    peers = [row.verifier.generate + row.verifier.compile + each.run for each in row.peers] if row.verifier else []
+    for name, costs in commands(row.bounds, row.symmetry, row.cold.distinct, repeat).items():
+        shares = [best(costs, part) / best(peers, part) for part in ("wall", "cpu")] if peers else []
+        share = SHARE_OF_THE_PEERS_TIME.get(name)
+        wanted = f"1/{1 / share:.0f}: {judged(max(shares) <= share)}" if share and shares else ""
+        _show_costs(name, costs, " ".join(f"1/{1 / each:.1f}" for each in shares), wanted)
+    if peers:
+        _show_costs("Rumur, gcc and verifier", peers, "", "")
+
+
+def _show_costs(name: str, costs: Sequence[Cost], shares: str, wanted: str) -> None:
+    columns = [[best(costs, part), median(getattr(each, part) for each in costs)] for part in ("wall", "cpu")]
+    line(name, *(_pair(column, 2) for column in columns), shares, "", wanted)
+
+
+def show_start(rows: Sequence[Searches], repeat: int) -> None:
+    title("Starting: seconds of processor time, best and median")
+    with TemporaryDirectory(prefix="tidegauge-bench-") as folder:
+        helps = [helped(Caches(Path(folder))) for _ in range(repeat + 1)]
+    _show_start("tidegauge --help", [each.cpu for each in helps], HELP_SECONDS)
+    for row in rows:
+        name = f"second run, first level, {row.symmetry}"
+        _show_start(name, [each.first_level for each in row.ours], FIRST_LEVEL_SECONDS)
+    _show_start("importing everything", [each.imports for row in rows for each in row.ours], None)
+
+
+def _show_start(name: str, seconds: Sequence[float], most: float | None) -> None:
+    wanted = f"{most}: {judged(min(seconds) < most)}" if most else ""
+    line(name, "", _pair([min(seconds), median(seconds)], 2), "", "", wanted)
+
+
+def best(costs: Sequence[Cost], part: str) -> float:
+    return min(float(getattr(each, part)) for each in costs)
 
 
 def judged(good: bool) -> str:
     return "yes" if good else "NO"
 
 
-def show(*parts: str) -> None:
-    print("  ".join(filter(None, parts)), flush=True)
+def title(text: str) -> None:
+    print(f"\n{text}\n", flush=True)
+
+
+def line(*cells: str) -> None:
+    widths = (24, 12, 14, 14, 14, 12)
+    first, *rest = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+    print(" ".join([first.strip().ljust(widths[0]), *rest]).rstrip(), flush=True)
+
+
+def _pair(numbers: Sequence[float], digits: int) -> str:
+    return "  ".join(f"{number:.{digits}f}" for number in numbers)
+
+
+def _text(bounds: Bounds) -> str:
+    return "({},{},{},{})".format(*astuple(bounds))
+
+
+# The program
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="the smaller bounds only, once")
     parser.add_argument("--no-peer", action="store_true", help="leave Rumur out")
-    parser.add_argument("--repeat", type=int, default=3, help="how often each is measured")
-    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="how often each is measured (default: 5)")
     arguments = parser.parse_args()
-    if arguments.measure:
-        bounds, symmetry = json.loads(arguments.measure)
-        show(json.dumps(measure(tuple(bounds), symmetry)))
-        return 0
-    repeat, peer = 1 if arguments.quick else arguments.repeat, not arguments.no_peer
     try:
-        for bounds in BOUNDS[:1] if arguments.quick else BOUNDS:
-            for mode in MODES:
-                compare_search(bounds, mode, repeat, peer)
-        if not arguments.quick:
-            compare_command(repeat, peer)
-    except rumur.PeerMissingError as error:
+        run(
+            1 if arguments.quick else max(1, arguments.repeat),
+            SMALL if arguments.quick else LARGE,
+            not arguments.no_peer,
+        )
+    except PeerMissingError as error:
         sys.exit(f"{error}; or run with --no-peer")
+    except (PeerError, CountsDifferError) as error:
+        sys.exit(f"no time is quoted: {error}")
     return 0
+
+
+def run(repeat: int, largest: Bounds, peer: bool) -> None:
+    """Measure and show everything."""
+    packages = ("numba", "llvmlite", "numpy", "z3-solver")
+    versions = [
+        f"Python {platform.python_version()}",
+        *(f"{name} {importlib.metadata.version(name)}" for name in packages),
+    ]
+    print(", ".join([*versions, *([f"Rumur {rumur.version()}"] if peer else [])]))
+    bounds = dict.fromkeys((SMALL, largest))
+    rows = [search(each, symmetry, repeat, peer) for each in bounds for symmetry in MODES]
+    show_searches(rows)
+    show_preparation(rows)
+    for row in rows[-2:]:
+        show_commands(row, repeat)
+    show_start(rows[-2:], repeat)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 action = "fetch_nothing"                 # or a list of actions that share the line
 change = "requirement dropped"           # as `tidegauge mutate` words it
 source = "require(~replica.truncating)"  # the line that is changed, whatever its number
+function = "fetch_nothing"               # where lines of that text stand in several; left out, in any
 part = 2                                 # which of several conditions on that line; left out, every one
 why = "…"
 """
@@ -22,17 +23,19 @@ from model.errors import Place, UsageError, nearest
 
 FILE: Final = "equivalent-mutants.toml"
 ENTRY: Final = "equivalent"
-_KEYS: Final = ("action", "change", "source", "part", "why")
+_KEYS: Final = ("action", "change", "source", "function", "part", "why")
 _CHANGES: Final = {change.value: change for change in Change}
 
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
-    """Mutants that are written down as equivalent to the model. `part` is none for every condition on the line."""
+    """Mutants that are written down as equivalent to the model. `part` is none for every condition on the line,
+    `function` empty for a line wherever it stands."""
 
     actions: tuple[str, ...]
     change: Change
     source: str
+    function: str
     part: int | None
     why: str
     place: Place | None
@@ -43,6 +46,7 @@ class Equivalent:
             and mutant.change is self.change
             and mutant.source == self.source
             and self.part in (None, mutant.part)
+            and self.function in ("", mutant.function)
         )
 
 
@@ -78,6 +82,7 @@ def _entry(top: Table, index: int) -> Equivalent:
         actions=_actions(table),
         change=_CHANGES[change],
         source=table.text("source"),
+        function=table.text("function", ""),
         part=table.count("part", 1),
         why=" ".join(_text(table, "why").split()),
         place=top.document.place(ENTRY, index),

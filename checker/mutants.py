@@ -13,9 +13,11 @@ the protocol is what it was, where it is `n` it is the n-th mutant. So machine c
 from __future__ import annotations
 
 import enum
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from model.errors import Place
@@ -25,6 +27,8 @@ from model.language.expr import Expr, Op
 from model.language.formula import Formula, Shape
 from model.language.protocol import Condition, Protocol, State, Step, Update
 from model.language.show import show_expr
+
+_HEAD: Final = re.compile(r"(?P<indent> *)(?:async )?def (?P<name>\w+)\(")
 
 #: The variable that says which mutant it is.
 SELECTOR: Final = "mutant"
@@ -54,6 +58,17 @@ class Mutant:
     def source(self) -> str:
         """The line that is changed."""
         return self.place.source()
+
+    @property
+    def function(self) -> str:
+        """The name of the function that the line stands in; empty if the file cannot be read."""
+        try:
+            lines = Path(self.place.file).read_text(encoding="utf-8").splitlines()[: self.place.line]
+        except (OSError, UnicodeDecodeError):
+            return ""
+        depth = len(lines[-1]) - len(lines[-1].lstrip()) if lines else 0
+        heads = (_HEAD.match(each) for each in reversed(lines[:-1]))
+        return next((head["name"] for head in heads if head and len(head["indent"]) < depth), "")
 
 
 #: The part of a guard, or the assignment, that a mutant of an action changes.

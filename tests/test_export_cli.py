@@ -118,6 +118,7 @@ def test_mbt_adds_what_quint_adds() -> None:
         (("-o", "x.dot", "--up-to-renaming"), "--up-to-renaming goes with --all-shortest"),
         (("-o", "x.dot", "--all-shortest", "--max-size", "9"), "more than 9 states"),
         (("-o", "x.dot", "--max-size", "0"), "--max-size"),
+        (("-o", "x.dot", "--max-size", "9"), "--max-size goes with --all-shortest"),
         (("-o", "x"), "does not say which format is wanted; add --format"),
         (("-o", "-"), "does not say which format is wanted"),
         (("-o", "x.dot", "--format", "pdf"), "pdf"),

@@ -82,8 +82,8 @@ def test_an_action_that_draws_nothing_is_a_note_over_whom_it_names() -> None:
 
 def test_with_several_sets_individuals_have_the_sets_name() -> None:
     trace = one_step(sets=2, name="act_for")
-    assert participants(trace) == ["p0 as Client A", "p1 as Client B", "p2 as Replica A", "p3 as Replica B"]
-    assert body(trace) == ["Note over p0,p3: 1. act_for(replica=B, client=A)"]
+    assert participants(trace) == ["p_0 as Client A", "p_1 as Client B", "p_2 as Replica A", "p_3 as Replica B"]
+    assert body(trace) == ["Note over p_0,p_3: 1. act_for(replica=B, client=A)"]
 
 
 def test_messages_answers_and_notes() -> None:
@@ -99,7 +99,7 @@ def test_messages_answers_and_notes() -> None:
 
 @pytest.mark.parametrize("name", ["end", "Loop", "Note", "two words", "naïve", ""])
 def test_names_that_mermaid_would_misread_get_another(name: str) -> None:
-    assert participants(one_step(Note((name,), "x")))[0].startswith("p0 as ")
+    assert participants(one_step(Note((name,), "x")))[0].startswith("p_0 as ")
 
 
 def test_a_protocol_without_individuals_has_a_place_for_notes() -> None:

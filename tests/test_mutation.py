@@ -243,6 +243,14 @@ def test_an_entry_means_mutants_by_their_line() -> None:
     assert str(entry.place) == "known.toml:2"
 
 
+def test_an_entry_may_name_the_function() -> None:
+    (meant,) = explanations(ENTRY.replace("why =", 'function = "release"\nwhy ='))
+    (other,) = explanations(ENTRY.replace("why =", 'function = "acquire"\nwhy ='))
+    assert [meant.matches(mutant) for mutant in mutants_of(lock())].count(True) == 1
+    assert not any(other.matches(mutant) for mutant in mutants_of(lock()))
+    assert {mutant.function for mutant in mutants_of(lock())} == {"acquire", "release"}
+
+
 def test_explained_survivors_are_no_failure() -> None:
     (entry,) = explanations()
     survivor = next(mutant for mutant in mutants_of(lock()) if entry.matches(mutant))
@@ -286,7 +294,9 @@ def test_mistakes_in_the_file_get_their_line(mistake: str) -> None:
 def test_the_shipped_explanations_are_in_order() -> None:
     known = load_equivalents(shipped_file())
     assert known
-    meant = [(name, entry.change, entry.source, entry.part) for entry in known for name in entry.actions]
+    meant = [
+        (name, entry.change, entry.source, entry.function, entry.part) for entry in known for name in entry.actions
+    ]
     assert len(meant) == len(set(meant))
     assert all(entry.why.endswith((".", ".)")) for entry in known)
 

@@ -144,6 +144,23 @@ def renamings(model: Protocol, arrow: Arrow) -> list[Arrow]:
     return found
 
 
+@pytest.mark.parametrize("name", ["tickets", "kafka"])
+def test_up_to_renaming_one_end_is_kept_and_what_leads_to_it(name: str) -> None:
+    """Of the trace's own names, whichever they are."""
+    trace = TRACES[name]
+    [scalarset] = trace.protocol.scalarsets
+    whole = all_shortest(trace, "it", 1_000)
+    for image in permutations(range(scalarset.count)):
+        permutation = Permutation(scalarset.name, image)
+        steps = [trace.protocol.permuted_step(step, permutation) for step in trace.steps]
+        renamed = replay(trace.protocol, trace.predicate, trace.states[0], [step for step in steps if step])
+        graph = all_shortest(renamed, "it", 1_000, up_to_renaming=True)
+        ends = [place for place, node in enumerate(graph.nodes) if node.broken]
+        assert renamed.states[-1] in {graph.nodes[place].state for place in ends}
+        assert len(ends) * scalarset.count <= len([node for node in whole.nodes if node.broken])
+        assert {edge.source for edge in graph.edges} == set(range(len(graph.nodes))) - set(ends)
+
+
 def test_the_title_tells_what_it_is() -> None:
     trace = TRACES["tickets"]
     assert all_shortest(trace, "the lobby", 1_000).title == (

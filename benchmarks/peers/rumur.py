@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -50,7 +49,8 @@ started = time.perf_counter()
 process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, usage = os.wait4(process, 0)
 wall = time.perf_counter() - started
-print(os.waitstatus_to_exitcode(status), usage.ru_utime, wall, usage.ru_maxrss)
+print()
+print(os.waitstatus_to_exitcode(status), wall, usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
 """
 
 
@@ -78,35 +78,61 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds that a program took: on the clock, and of the processor (its own code, and the system for it)."""
+
+    wall: float
+    user: float
+    system: float = 0.0
+
+    @property
+    def cpu(self) -> float:
+        return self.user + self.system
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.wall + other.wall, self.user + other.user, self.system + other.system)
+
+
+@dataclass(frozen=True, slots=True)
 class PeerResult:
     """What one complete run found (states, or orbits with symmetry) and cost; the initial state is not a fired rule.
 
-    `generate_seconds` (rumur) and `compile_seconds` (gcc) are wall-clock time, and no part of the two `run_` times.
     `peak_memory_bytes` is what the verifier had resident; what lies under 9 MB is reported as 8 to 9 MB.
     """
 
     distinct: int
     rules_fired: int
-    generate_seconds: float
-    compile_seconds: float
-    run_user_seconds: float
-    run_wall_seconds: float
+    run: Cost
     peak_memory_bytes: int
 
 
-def run(bounds: Bounds, symmetry: Symmetry) -> PeerResult:
-    """Explore kip-320 at `bounds` to exhaustion, its three invariants checked in every state.
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """A verifier that is ready to run, as often as one likes, and what making it cost: rumur, then gcc."""
 
-    Raises PeerMissingError without rumur or gcc, and PeerError if a program fails or an invariant is violated.
+    path: Path
+    generate: Cost
+    compile: Cost
+
+    def run(self) -> PeerResult:
+        """Explore to exhaustion, the three invariants checked in every state. Raises PeerError if the verifier fails
+        or an invariant is violated."""
+        report, cost, peak_memory_bytes, exit_code = _metered([str(self.path)])
+        summary = _summary(report, exit_code)
+        return PeerResult(int(summary["states"]), int(summary["rules_fired"]), cost, peak_memory_bytes)
+
+
+def build(bounds: Bounds, symmetry: Symmetry, folder: Path) -> Verifier:
+    """Make a verifier of kip-320 at `bounds`, in a folder that must outlive it.
+
+    Raises PeerMissingError without rumur or gcc, and PeerError if one of them fails.
     """
     rumur, gcc = _find("rumur"), _find("gcc")
-    with TemporaryDirectory(prefix="tidegauge-rumur-") as folder:
-        model, source, verifier = (Path(folder, name) for name in ("model.m", "verifier.c", "verifier"))
-        model.write_text(model_text(bounds))
-        generate = [rumur, *RUMUR_OPTIONS, "--symmetry-reduction", symmetry, "--output", str(source), str(model)]
-        generate_seconds = _timed(generate)
-        compile_seconds = _timed([gcc, *GCC_OPTIONS, str(source), "-o", str(verifier), "-lpthread"])
-        return _measured(verifier, generate_seconds, compile_seconds)
+    model, source, verifier = (folder / f"{symmetry}{suffix}" for suffix in (".m", ".c", ".verifier"))
+    model.write_text(model_text(bounds))
+    generate = [rumur, *RUMUR_OPTIONS, "--symmetry-reduction", symmetry, "--output", str(source), str(model)]
+    generated = _done(generate)
+    return Verifier(verifier, generated, _done([gcc, *GCC_OPTIONS, str(source), "-o", str(verifier), "-lpthread"]))
 
 
 def model_text(bounds: Bounds) -> str:
@@ -131,10 +157,12 @@ def _find(program: str) -> str:
     return path
 
 
-def _timed(command: Sequence[str]) -> float:
-    started = time.perf_counter()
-    _output(command)
-    return time.perf_counter() - started
+def _done(command: Sequence[str]) -> Cost:
+    """What a program cost that must succeed."""
+    _, cost, _, exit_code = _metered(command)
+    if exit_code != 0:
+        raise PeerError(f"{Path(command[0]).name} ended with {exit_code}")
+    return cost
 
 
 def _output(command: Sequence[str]) -> str:
@@ -144,20 +172,12 @@ def _output(command: Sequence[str]) -> str:
     return finished.stdout
 
 
-def _measured(verifier: Path, generate_seconds: float, compile_seconds: float) -> PeerResult:
-    told = _output([sys.executable, "-I", "-S", "-c", METER, str(verifier)])
+def _metered(command: Sequence[str]) -> tuple[str, Cost, int, int]:
+    """What a program printed, what it cost, the most memory it had (bytes), and its exit code."""
+    told = _output([sys.executable, "-I", "-S", "-c", METER, *command])
     report, _, measures = told.rstrip("\n").rpartition("\n")
-    exit_code, user_seconds, wall_seconds, peak_kib = measures.split()
-    summary = _summary(report, int(exit_code))
-    return PeerResult(
-        distinct=int(summary["states"]),
-        rules_fired=int(summary["rules_fired"]),
-        generate_seconds=generate_seconds,
-        compile_seconds=compile_seconds,
-        run_user_seconds=float(user_seconds),
-        run_wall_seconds=float(wall_seconds),
-        peak_memory_bytes=int(peak_kib) * 1024,
-    )
+    exit_code, wall, user, system, peak_kib = measures.split()
+    return report, Cost(float(wall), float(user), float(system)), int(peak_kib) * 1024, int(exit_code)
 
 
 def _summary(report: str, exit_code: int) -> dict[str, str]:
@@ -186,12 +206,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _arguments().parse_args(arguments)
     try:
         bounds = Bounds(chosen.replicas, chosen.log_size, chosen.records, chosen.epochs)
-        result = run(bounds, chosen.symmetry)
+        with TemporaryDirectory(prefix="tidegauge-rumur-") as folder:
+            verifier = build(bounds, chosen.symmetry, Path(folder))
+            result = verifier.run()
     except (PeerError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    for name, value in asdict(result).items():
-        print(f"{name:<18} {value:.2f}" if isinstance(value, float) else f"{name:<18} {value}")
+    for name in ("distinct", "rules_fired", "peak_memory_bytes"):
+        print(f"{name:<18} {getattr(result, name)}")
+    for name, cost in (("generate", verifier.generate), ("compile", verifier.compile), ("run", result.run)):
+        print(f"{name:<18} {cost.cpu:.2f} s of processor time, {cost.wall:.2f} s in all")
     return 0
 
 

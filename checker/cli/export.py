@@ -36,7 +36,7 @@ def export(
     all_shortest: bool,
     up_to_renaming: bool,
     mbt: bool,
-    max_size: int,
+    max_size: int | None,
     policy: Path | None,
 ) -> int:
     """Write the counterexample in the file TRACE in another format.
@@ -51,13 +51,15 @@ def export(
 
     name = _format(form, output)
     options = ExportOptions(choices=extra is not None, mbt=mbt)
-    _require_sense(name, options, all_shortest, up_to_renaming)
+    _require_sense(name, options, all_shortest)
+    if not all_shortest and (up_to_renaming or max_size):
+        raise click.UsageError(f"{'--up-to-renaming' if up_to_renaming else '--max-size'} goes with --all-shortest")
     require_writable(None, output)
     stored = load(trace, policy)
     if stored.warning:
         warn(stored.warning)
     if all_shortest:
-        options = _with_all_shortest(stored, max_size, up_to_renaming)
+        options = _with_all_shortest(stored, max_size or MOST_STATES, up_to_renaming)
     deliver(_written(name, stored, options), output)
     return 0
 
@@ -71,7 +73,7 @@ def _format(form: str | None, output: str) -> str:
     return found
 
 
-def _require_sense(name: str, options: ExportOptions, all_shortest: bool, up_to_renaming: bool) -> None:
+def _require_sense(name: str, options: ExportOptions, all_shortest: bool) -> None:
     from checker.export.formats import ALL_SHORTEST, CHOICES, FORMATS, MBT
 
     asked = {CHOICES: options.choices, ALL_SHORTEST: all_shortest, MBT: options.mbt}
@@ -81,8 +83,6 @@ def _require_sense(name: str, options: ExportOptions, all_shortest: bool, up_to_
             raise click.UsageError(f"{option} means nothing to {name}; it is for {able}")
     if all_shortest and options.choices:
         raise click.UsageError(f"{CHOICES} and {ALL_SHORTEST} are two different graphs; ask for one of them")
-    if up_to_renaming and not all_shortest:
-        raise click.UsageError(f"--up-to-renaming goes with {ALL_SHORTEST}")
 
 
 def _with_all_shortest(stored: StoredTrace, most: int, up_to_renaming: bool) -> ExportOptions:

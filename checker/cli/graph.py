@@ -17,7 +17,7 @@ MOST_STATES = 5_000
 @click.option("--format", "form", type=click.Choice(FORMATS), help="By default what the name of FILE ends with.")
 @output_file
 @size_option(MOST_STATES, "Give up beyond so many states.")
-def graph(spec: str, model: ModelChoice, form: str | None, output: str, max_size: int) -> int:
+def graph(spec: str, model: ModelChoice, form: str | None, output: str, max_size: int | None) -> int:
     """Write every state that SPEC can reach, and every step between them, as a graph.
 
     This is for small bounds, such as --replicas 2 --log-size 1 --records 1 --epochs 2. States are not merged by
@@ -37,7 +37,9 @@ def graph(spec: str, model: ModelChoice, form: str | None, output: str, max_size
     subject = chosen_spec(spec, model)
     require_writable(None, output)
     try:
-        found = reachable(subject.protocol(), f"Every state of {subject.name}: {within(subject)}.", max_size)
+        found = reachable(
+            subject.protocol(), f"Every state of {subject.name}: {within(subject)}.", max_size or MOST_STATES
+        )
     except ModelFault as fault:
         raise told(fault, subject.variant.truncation) from fault
     deliver(GRAPH_FORMATS[name](found), output)

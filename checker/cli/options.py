@@ -195,8 +195,8 @@ def output_file(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def size_option(most: int, help: str) -> Option:  # noqa: A002  # click's own name
-    """`--max-size`, for commands that draw states."""
-    return _option("--max-size", type=_COUNT, default=most, metavar="N", help=f"{help}  [default: {most:,}]")
+    """`--max-size`, for commands that draw states; none if it is not given, which means `most`."""
+    return _option("--max-size", type=_COUNT, metavar="N", help=f"{help}  [default: {most:,}]")
 
 
 def output_options(function: Callable[..., Any]) -> Callable[..., Any]:

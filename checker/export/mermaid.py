@@ -98,7 +98,7 @@ def _named(one: Drawn) -> tuple[str, ...]:
 
 def _id(name: str, place: int) -> str:
     """The name itself, where Mermaid cannot take it for anything else."""
-    return name if _PLAIN_NAME.fullmatch(name) and not _RESERVED.fullmatch(name) else f"p{place}"
+    return name if _PLAIN_NAME.fullmatch(name) and not _RESERVED.fullmatch(name) else f"p_{place}"
 
 
 def _wrapped(text: str, width: int = LINE) -> str:

@@ -108,13 +108,16 @@ def _wrong(found: Hunt, width: int) -> Iterator[Line]:
     yield BLANK
     yield line("Explanations that are wrong:", Style.HEADING)
     for fate in found.refuted:
-        where = fate.equivalent.place if fate.equivalent else None
-        text = (
-            f"{where}: {fate.mutant.action}, {fate.mutant.change.value}: {fate.mutant.source} is caught: {_told(fate)}"
-        )
-        yield from wrapped(text, width, Style.BAD, margin="  ")
+        assert fate.equivalent is not None
+        text = f"{fate.mutant.action}, {fate.mutant.change.value}: {fate.mutant.source} is caught: {_told(fate)}"
+        yield from wrapped(f"{_where(fate.equivalent)}: {text}", width, Style.BAD, margin="  ")
     for entry in found.stale:
-        yield from wrapped(f"{entry.place}: no mutant is meant by {entry.source!r}", width, Style.BAD, margin="  ")
+        text = f"{_where(entry)}: no mutant is meant by {entry.source!r}"
+        yield from wrapped(text, width, Style.BAD, margin="  ")
+
+
+def _where(entry: Equivalent) -> str:
+    return entry.place.portable if entry.place else ""
 
 
 # For other programs
