@@ -241,6 +241,7 @@ def _functions(protocol: Protocol, native: NativeProtocol) -> NativeFunctions:
         steps=len(protocol.steps),
         expand=native.expand,
         violated=native.violated,
+        violated_by_any=native.violated_by_any,
         canonical=native.canonical,
     )
 

@@ -2,6 +2,7 @@
 
     expand(state, successors, step_ids) -> count, or -(step + 1) for a fault    native_expand.py
     violated(state) -> mask, one bit for each invariant, then each witness      native_predicates.py
+    violated_by_any(states) -> mask of eight states together                    native_predicates.py
     canonical(state, out): the representative of the state's orbit              native_canonical.py
 
 All take packed states (packing.py), follow the C calling convention and keep no state of their own, so that any number
@@ -31,15 +32,16 @@ CACHE_KIND = "native"
 class NativeProtocol:
     """The functions, callable as long as this object lives.
 
-    `expand`, `violated` and `canonical` are addresses; `canonical` is 0 without symmetry. A state is `words` words of
-    64 bits, and has at most `max_successors` successors. `seconds` is what making or finding the code took; `cached`
-    tells which of the two.
+    `expand`, `violated`, `violated_by_any` and `canonical` are addresses; `canonical` is 0 without symmetry. A state is
+    `words` words of 64 bits, and has at most `max_successors` successors. `seconds` is what making or finding the code
+    took; `cached` tells which of the two.
     """
 
     words: int
     max_successors: int
     expand: int
     violated: int
+    violated_by_any: int
     canonical: int
     seconds: float
     cached: bool
@@ -59,13 +61,15 @@ def compile_native(protocol: Protocol, packing: Packing, group: Group | None, ca
     if content is None:
         content = compile_object(source(protocol, packing, orbits))
         cache.store(CACHE_KIND, key, content)
-    names = [native_expand.NAME, native_predicates.NAME, *([native_canonical.NAME] if orbits else [])]
+    names = [native_expand.NAME, native_predicates.NAME, native_predicates.NAME_OF_MANY]
+    names += [native_canonical.NAME] if orbits else []
     loaded = load_object(content, names)
     return NativeProtocol(
         words=packing.words,
         max_successors=len(protocol.steps),
         expand=loaded.addresses[native_expand.NAME],
         violated=loaded.addresses[native_predicates.NAME],
+        violated_by_any=loaded.addresses[native_predicates.NAME_OF_MANY],
         canonical=loaded.addresses.get(native_canonical.NAME, 0),
         seconds=time.perf_counter() - start,
         cached=cached,
@@ -77,7 +81,7 @@ def source(protocol: Protocol, packing: Packing, orbits: Orbits | None) -> str:
     """The functions in LLVM's language."""
     module = ir.Module("tidegauge")
     native_expand.emit_expand(module, protocol, packing)
-    native_predicates.emit_violated(module, protocol, packing)
+    native_predicates.emit_predicates(module, protocol, packing)
     if orbits is not None:
         native_canonical.emit_canonical(module, orbits)
     return str(module)

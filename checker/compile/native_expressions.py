@@ -27,6 +27,11 @@ def word(value: int) -> ir.Constant:
     return ir.Constant(WORD, value)
 
 
+def constant(kind: ir.Type, value: int) -> ir.Constant:
+    """A number, or a vector of equal ones."""
+    return ir.Constant(kind, [value] * kind.count if isinstance(kind, ir.VectorType) else value)
+
+
 def number_type(roots: Iterable[Expr], assigned: Iterable[Scalar] = ()) -> ir.IntType:
     """The machine integer in which nothing overflows: no node below the roots, no code of a cell assigned to."""
     bounds = [(0, 0), *((node.low, node.high) for node in walk(roots)), *((each.low, each.high) for each in assigned)]
@@ -50,14 +55,21 @@ def store_words(builder: ir.IRBuilder, target: ir.Value, words: Sequence[ir.Valu
 
 
 class Emitter:
-    """Writes instructions that compute expressions over one packed state."""
+    """Writes instructions that compute expressions over one packed state, or over several at once.
+
+    Of several states, each word is a vector, and so is everything computed from them.
+    """
 
     def __init__(self, builder: ir.IRBuilder, packing: Packing, number: ir.IntType, words: list[ir.Value]) -> None:
         self.builder = builder
         self.packing = packing
-        self.number = number
         self.words = words
+        self.word = words[0].type
+        self.bit, self.number = self._lanes(BIT), self._lanes(number)
         self._known: ChainMap[Expr, ir.Value] = ChainMap()
+
+    def _lanes(self, kind: ir.IntType) -> ir.Type:
+        return ir.VectorType(kind, self.word.count) if isinstance(self.word, ir.VectorType) else kind
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -88,7 +100,7 @@ class Emitter:
         build = self.builder
         match expr.op:
             case Op.CONSTANT:
-                return ir.Constant(BIT if expr.sort == BOOL else self.number, expr.value)
+                return constant(self.bit if expr.sort == BOOL else self.number, expr.value)
             case Op.READ:
                 return self._read(expr)
             case Op.NOT:
@@ -117,11 +129,11 @@ class Emitter:
         if expr.sort == BOOL:
             return self._bits(Bits(position.word, position.mask, position.mask))
         low = self.packing.protocol.cells[expr.value].domain.low
-        moved = self.builder.lshr(self.words[position.word], word(position.shift))
-        if self.number.width < WORD_BITS:
+        moved = move(self.builder, self.words[position.word], -position.shift)
+        if self.number != self.word:
             moved = self.builder.trunc(moved, self.number)
-        code = self.builder.and_(moved, ir.Constant(self.number, (1 << position.bits) - 1))
-        return self.builder.add(code, ir.Constant(self.number, low), flags=["nsw"]) if low else code
+        code = self.builder.and_(moved, constant(self.number, (1 << position.bits) - 1))
+        return self.builder.add(code, constant(self.number, low), flags=["nsw"]) if low else code
 
     def _equal(self, expr: Expr) -> ir.Value:
         match test_of(expr, self.packing):
@@ -139,26 +151,28 @@ class Emitter:
         found += [self._copies(copies, same) for copies in parts.copies]
         found += [self.value(part if kind == "and" else negate(part)) for part in parts.others]
         join = self.builder.and_ if kind == "and" else self.builder.or_
-        result = found[0] if found else ir.Constant(BIT, kind == "and")
+        result = found[0] if found else constant(self.bit, kind == "and")
         for part in found[1:]:
             result = join(result, part)
         return result
 
     def _bits(self, bits: Bits, same: str = "==") -> ir.Value:
-        masked = self.builder.and_(self.words[bits.word], word(bits.mask))
-        return self.builder.icmp_unsigned(same, masked, word(bits.bits))
+        masked = self.builder.and_(self.words[bits.word], constant(self.word, bits.mask))
+        return self.builder.icmp_unsigned(same, masked, constant(self.word, bits.bits))
 
     def _copies(self, copies: Copies, same: str = "==") -> ir.Value:
         moved = self.shifted(copies.source, copies.distance)
         difference = self.builder.xor(moved, self.words[copies.word])
-        return self.builder.icmp_unsigned(same, self.builder.and_(difference, word(copies.mask)), word(0))
+        masked = self.builder.and_(difference, constant(self.word, copies.mask))
+        return self.builder.icmp_unsigned(same, masked, constant(self.word, 0))
 
 
 def move(builder: ir.IRBuilder, value: ir.Value, distance: int) -> ir.Value:
     """A word moved up by `distance` bits, or down if that is negative."""
     if distance == 0:
         return value
-    return builder.shl(value, word(distance)) if distance > 0 else builder.lshr(value, word(-distance))
+    places = constant(value.type, abs(distance))
+    return builder.shl(value, places) if distance > 0 else builder.lshr(value, places)
 
 
 def joined(builder: ir.IRBuilder, values: Mapping[ir.Block, ir.Value]) -> ir.Value:

@@ -2,7 +2,8 @@
 
 Everything that numba compiles lives here, because its cache notices a change in the file that holds a kernel and in no
 other. The kernels know nothing of levels, limits or memory: they fill arrays that `store.py` owns, and return when
-somebody else has to act.
+somebody else has to act. They are given the arrays' addresses: numba then has no arrays to take apart, and compiles in
+half the time. What `functions`, `table`, `rows`, `batch` and `tally` are made of is told in `store.py`.
 
 How a state is looked up. Its hash has 64 bits. The upper half, the *tag*, is kept in the slot beside the state's index:
 
@@ -15,15 +16,19 @@ doubling the table is one orderly sweep that touches no state. The other bits of
 states apart; an equal tag proves nothing, so then the whole states are compared.
 
 Memory latency is what a look-up costs: it waits for a line of slots, and for the words of a state if the tag is there.
-So look-ups are made in batches. As soon as a successor has been generated, `_announce` asks for its home line; once a
-batch is full, `_approach` reads these lines and asks for the states that they point to; only then does `_keep_new`
-compare, in the order in which the successors were generated. The batch changes when memory is read, and nothing else.
+Two things are done about it. First, most successors that are not new were met a moment ago, because steps that do not
+touch each other can be taken in either order: a small *recent* memory, which stays in the processor's cache, recognises
+these, and only the others become candidates. Then, candidates are looked up in batches. `_announce` asks for all lines
+of slots, `_approach` for all states that they point to, and only then does `_sift` compare, and `_find` look again for
+what is left, in the order in which the candidates were generated. Neither changes what is found, only when memory is
+read; and where a processor cannot guess which way a comparison goes, the code computes both ways instead of branching.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numba
 import numpy as np
@@ -47,72 +52,30 @@ UNSEEN: Final = 2
 FAULTY: Final = 3
 REGISTERS: Final = 4
 
+RECENT_BITS: Final = 12
+"""The recent memory has 2**12 places: with two words a state it takes 64 KiB of the second-level cache."""
+
 # Typed, because numba, like numpy, makes a float of an unsigned and a signed integer.
 _EMPTY: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
-_WORD: Final = np.uint64(8)
 _HALF: Final = np.uint64(32)
 _INDEX: Final = np.uint64(2**32 - 1)
 _SLOTS: Final = np.uint64(8)  # of a line; so also bits of each half of what `_compare` says
-_LINE: Final = np.uint64(64)
-_TAGGED: Final = np.uint64(2**8 - 1)
+_TOGETHER: Final = np.uint64(8)  # rows judged by `violated_by_any`
+_BYTE: Final = np.uint64(2**8 - 1)
+_LAST_SLOT: Final = np.uint64(2**7)
+_RECENT: Final = np.uint64(64 - RECENT_BITS)
 # Odd numbers without a pattern: the fractions of the golden ratio, of the square root of 3 and of the square root of 5.
 _SEED: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = np.uint64(0xBB67AE8584CAA73B)
 _LAST: Final = np.uint64(0x3C6EF372FE94F82B)
 
-# With `_nrt` on, references to the arrays are counted for each single state, and the search is 4 times slower. Off,
-# they are not counted at all: nothing is allocated in here, and `store.py` keeps the arrays alive. (Any: numba's
-# annotations lack the options whose names start with an underscore.)
+# Nothing is allocated in here, so numba's runtime for that is not needed. (Any: numba's annotations lack some options.)
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "_nrt": False}
+# Parts are called by kernels only, not by Python nor by C.
+_PART_OPTIONS: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
 
-
-class Functions(NamedTuple):
-    """Addresses of the native functions, and a tuple of as many zeros as a state has words.
-
-    The length of a tuple is part of its type: each width gets kernels of its own, with the loops over words unrolled.
-    """
-
-    expand: int
-    violated: int
-    canonical: int
-    width: tuple[int, ...]
-
-
-class Rows(NamedTuple):
-    """One row a state: its words (flat), the row that it was reached from, and the step."""
-
-    words: Any
-    parents: Any
-    steps: Any
-
-
-class Table(NamedTuple):
-    """The slots, a power of two of them, and by how much to shift a hash to get its home line."""
-
-    slots: Any
-    shift: Any
-
-
-class Batch(NamedTuple):
-    """Candidates, generated but not yet looked up; their hashes, and the lines at which looking up goes on."""
-
-    words: Any
-    parents: Any
-    steps: Any
-    hashes: Any
-    lines: Any
-
-
-class Tally(NamedTuple):
-    """Successors counted by step, the first state of each predicate, and the registers.
-
-    The registers are an array, not results, so that a Ctrl-C finds them up to date wherever it strikes.
-    """
-
-    steps: Any
-    first: Any
-    registers: Any
+_WORD: Final = ir.IntType(64)
 
 
 def _kernel(function: Callable[..., Any]) -> Any:
@@ -124,87 +87,109 @@ def _kernel(function: Callable[..., Any]) -> Any:
 
 
 def _part(function: Callable[..., Any]) -> Any:
-    """Compile a piece of a kernel, always inlined: its arrays would make some sixty arguments of a real call."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
+    """Compile a piece of a kernel, always inlined."""
+    return numba.njit(forceinline=True, **_PART_OPTIONS)(function)
 
 
-def _intrinsic(function: Callable[..., Any]) -> Any:
-    """Let kernels call what `function` emits. (Numba's own annotation wants callers to pass the typing context.)"""
-    return intrinsic(function)
+def _intrinsic(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Let kernels call what a function emits, given the context, the builder and the arguments of a call."""
+
+    def decorate(emit: Callable[..., Any]) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            value = emit(context, builder, *arguments)
+            return context.get_dummy_value() if signature.return_type == types.none else value
+
+        def typing(*_: Any) -> Any:
+            return signature, generate
+
+        context, _builder, *arguments = inspect.signature(emit).parameters.values()
+        typing.__signature__ = inspect.Signature([context, *arguments])  # type: ignore[attr-defined]  # numba reads it
+        return intrinsic(typing)
+
+    return decorate
 
 
-def _call(builder: Any, result: ir.Type, arguments: Any) -> Any:
-    """Emit a call of the C function at the first argument; the other arguments are addresses too."""
-    word = ir.IntType(64)
-    kind = ir.FunctionType(result, [word] * (len(arguments) - 1))
-    return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+# Intrinsics. An address is an int64, as Python's numbers are, and with an index, which is a uint64, it makes an array.
 
 
-@_intrinsic
-def _call_expand(_typing: Any, expand: Any, state: Any, successors: Any, steps: Any) -> Any:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, ir.IntType(64), arguments)
-
-    return types.int64(types.int64, types.uintp, types.uintp, types.uintp), generate
+def _pointer(builder: Any, array: Any, index: Any, kind: ir.Type) -> Any:
+    return builder.gep(builder.inttoptr(array, kind.as_pointer()), [index])
 
 
-@_intrinsic
-def _call_violated(_typing: Any, violated: Any, state: Any) -> Any:
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return _call(builder, ir.IntType(64), arguments)
+def _memory(bits: int) -> tuple[Any, Any]:
+    """How to read and to write an item of an array of unsigned numbers."""
+    number, kind = getattr(types, f"uint{bits}"), ir.IntType(bits)
 
-    return types.uint64(types.int64, types.uintp), generate
+    @_intrinsic(number(types.int64, types.uint64))
+    def read(_context: Any, builder: Any, array: Any, index: Any) -> Any:
+        return builder.load(_pointer(builder, array, index, kind))
 
+    @_intrinsic(types.none(types.int64, types.uint64, number))
+    def write(_context: Any, builder: Any, array: Any, index: Any, value: Any) -> Any:
+        builder.store(value, _pointer(builder, array, index, kind))
 
-@_intrinsic
-def _call_canonical(_typing: Any, canonical: Any, state: Any, representative: Any) -> Any:
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        _call(builder, ir.VoidType(), arguments)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.uintp, types.uintp), generate
+    return read, write
 
 
-@_intrinsic
-def _prefetch(_typing: Any, address: Any) -> Any:
-    """Ask for the line of memory at an address, to be read soon; an address that does not exist does no harm."""
-
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        builder.call(prefetch, [builder.inttoptr(arguments[0], byte), number(0), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.none(types.uintp), generate
+_read, _write = _memory(64)
+_read_32, _write_32 = _memory(32)
+_read_16, _write_16 = _memory(16)
 
 
-@_intrinsic
-def _compare(_typing: Any, line: Any, hashed: Any) -> Any:
+def _call(builder: Any, result: ir.Type, function: Any, *pointers: Any) -> Any:
+    """Emit a call of the C function at an address."""
+    kind = ir.FunctionType(result, [pointer.type for pointer in pointers])
+    return builder.call(builder.inttoptr(function, kind.as_pointer()), pointers)
+
+
+@_intrinsic(types.int64(types.int64, types.int64, types.int64, types.int64))
+def _call_expand(_context: Any, builder: Any, expand: Any, state: Any, successors: Any, steps: Any) -> Any:
+    return _call(builder, _WORD, expand, state, successors, steps)
+
+
+@_intrinsic(types.uint64(types.int64, types.int64, types.uint64))
+def _call_violated(_context: Any, builder: Any, violated: Any, words: Any, start: Any) -> Any:
+    """Call it for the state that starts at an index of the words."""
+    return _call(builder, _WORD, violated, _pointer(builder, words, start, _WORD))
+
+
+@_intrinsic(types.none(types.int64, types.int64, types.uint64, types.uint64))
+def _call_canonical(_context: Any, builder: Any, canonical: Any, words: Any, source: Any, target: Any) -> Any:
+    """Call it for the state that starts at index `source` of the words; the result starts at `target`."""
+    _call(builder, ir.VoidType(), canonical, *(_pointer(builder, words, start, _WORD) for start in (source, target)))
+
+
+@_intrinsic(types.none(types.int64, types.uint64))
+def _prefetch(_context: Any, builder: Any, words: Any, index: Any) -> Any:
+    """Ask for the line of memory that a word is in, to be read soon; an address that does not exist does no harm."""
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+    address = builder.bitcast(_pointer(builder, words, index, _WORD), byte)
+    builder.call(prefetch, [address, number(0), number(3), number(1)])
+
+
+@_intrinsic(types.uint64(types.int64, types.uint64, types.uint64))
+def _compare(_context: Any, builder: Any, slots: Any, line: Any, hashed: Any) -> Any:
     """Compare a line of slots with a hash: bits 0 to 7 tell which have its tag, bits 8 to 15 which are empty."""
-
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        number, word, vector = ir.IntType(32), ir.IntType(64), ir.VectorType(ir.IntType(64), 8)
-        slots = builder.load(builder.inttoptr(arguments[0], vector.as_pointer()), align=64)
-        first = builder.insert_element(vector(ir.Undefined), arguments[1], number(0))
-        hashes = builder.shuffle_vector(first, vector(ir.Undefined), ir.VectorType(number, 8)([0] * 8))
-        empty = builder.icmp_unsigned("==", slots, vector([0] * 8))
-        equal = builder.icmp_unsigned("<", builder.xor(slots, hashes), vector([2**32] * 8))
-        tagged = builder.and_(equal, builder.not_(empty))
-        bits = [builder.zext(builder.bitcast(each, ir.IntType(8)), word) for each in (tagged, empty)]
-        return builder.or_(bits[0], builder.shl(bits[1], word(8)))
-
-    return types.uint64(types.uintp, types.uint64), generate
+    vector, number = ir.VectorType(_WORD, 8), ir.IntType(32)
+    loaded = builder.load(_pointer(builder, slots, line, vector), align=64)
+    first = builder.insert_element(vector(ir.Undefined), hashed, number(0))
+    hashes = builder.shuffle_vector(first, vector(ir.Undefined), ir.VectorType(number, 8)([0] * 8))
+    empty = builder.icmp_unsigned("==", loaded, vector([0] * 8))
+    equal = builder.icmp_unsigned("<", builder.xor(loaded, hashes), vector([2**32] * 8))
+    tagged = builder.and_(equal, builder.not_(empty))
+    bits = [builder.zext(builder.bitcast(each, ir.IntType(8)), _WORD) for each in (tagged, empty)]
+    return builder.or_(bits[0], builder.shl(bits[1], _WORD(8)))
 
 
-@_intrinsic
-def _lowest(_typing: Any, bits: Any) -> Any:
+@_intrinsic(types.uint64(types.uint64))
+def _lowest(_context: Any, builder: Any, bits: Any) -> Any:
     """The place of the lowest bit that is set."""
+    return builder.cttz(bits, ir.IntType(1)(1))
 
-    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.IntType(1)(1))
 
-    return types.uint64(types.uint64), generate
+# States, each `width` words from a start on
 
 
 @_part
@@ -212,7 +197,7 @@ def _hash(words: Any, start: Any, width: Any) -> Any:
     """Mix the words of a state so that each bit of them reaches the upper half."""
     mixed = _SEED
     for word in range(len(width)):
-        mixed = (mixed ^ words[start + np.uint64(word)]) * _MIX
+        mixed = (mixed ^ _read(words, start + np.uint64(word))) * _MIX
         mixed ^= mixed >> _HALF
     return mixed * _LAST
 
@@ -222,176 +207,271 @@ def _equal(some: Any, start: Any, others: Any, other_start: Any, width: Any) -> 
     """Whether two states are the same, word for word."""
     difference = _EMPTY
     for word in range(len(width)):
-        difference |= some[start + np.uint64(word)] ^ others[other_start + np.uint64(word)]
+        difference |= _read(some, start + np.uint64(word)) ^ _read(others, other_start + np.uint64(word))
     return difference == _EMPTY
 
 
 @_part
-def _row(slot: Any, width: Any) -> Any:
-    """Where the words of the state in a slot start."""
-    return ((slot & _INDEX) - _ONE) * np.uint64(len(width))
+def _copy(words: Any, source: Any, others: Any, target: Any, width: Any) -> None:
+    """Write a state elsewhere."""
+    for word in range(len(width)):
+        _write(others, target + np.uint64(word), _read(words, source + np.uint64(word)))
+
+
+# From a state to its candidates
 
 
 @_part
-def _next_line(table: Any, line: Any) -> Any:
-    return (line + _ONE) & np.uint64(table.slots.size // 8 - 1)
+def _met(batch: Any, hashed: Any, start: Any, width: Any) -> Any:
+    """Whether the recent memory has a state of the batch; if not, it has it from now on.
+
+    A place is for all hashes that begin with its number, and holds one state: its hash, then its words but for the last
+    one. With these equal the last words are equal too, because each step of hashing can be undone.
+    """
+    place = (hashed >> _RECENT) * np.uint64(len(width))
+    difference = _read(batch.recent, place) ^ hashed
+    _write(batch.recent, place, hashed)
+    for word in range(len(width) - 1):
+        value = _read(batch.words, start + np.uint64(word))
+        difference |= _read(batch.recent, place + np.uint64(word + 1)) ^ value
+        _write(batch.recent, place + np.uint64(word + 1), value)
+    return difference == _EMPTY
 
 
 @_part
-def _promising(table: Any, hashed: Any) -> Any:
-    """The first line, from the home line of a hash on, that has its tag or an empty slot; and what `_compare` says."""
-    line, slots = hashed >> table.shift, table.slots.ctypes.data
-    found = _compare(slots + line * _LINE, hashed)
-    while found == _EMPTY:
-        line = _next_line(table, line)
-        found = _compare(slots + line * _LINE, hashed)
-    return line, found
+def _announce(functions: Any, table: Any, batch: Any, size: Any, place: Any, more: Any, parent: Any) -> Any:
+    """Turn successors into candidates: canonicalise and hash them, leave out those just met, ask for home lines.
+
+    There are `size` candidates and `place` successors already; the words of `more` successors, all of one parent, stand
+    behind the candidates. Returns the number of candidates. One that was just met is overwritten by the next.
+    """
+    width, words = functions.width, np.uint64(len(functions.width))
+    last = np.uint64(size)
+    source = last * words
+    for i in range(more):
+        target = last * words
+        if functions.canonical != 0:
+            _call_canonical(functions.canonical, batch.words, source, target)
+        else:
+            _copy(batch.words, source, batch.words, target, width)
+        hashed = _hash(batch.words, target, width)
+        _write(batch.hashes, last, hashed)
+        _write(batch.places, last, place + i)
+        _write_32(batch.parents, last, parent)
+        _prefetch(table.slots, (hashed >> table.shift) * _SLOTS)
+        last += _ONE - np.uint64(_met(batch, hashed, target, width))
+        source += words
+    return np.int64(last)
 
 
 @_part
-def _find(table: Any, rows: Any, batch: Any, i: Any, width: Any) -> Any:
-    """The slot that holds candidate i, or the empty slot where it belongs."""
-    line, hashed, start = batch.lines[i], batch.hashes[i], np.uint64(i) * np.uint64(len(width))
+def _fill(
+    functions: Any, table: Any, rows: Any, batch: Any, size: Any, place: Any, cursor: Any, end: Any, most: Any
+) -> Any:
+    """Expand rows from the cursor on until there are `most` successors; the row expanded last may add more.
+
+    Returns the numbers of candidates and successors, the next row to expand, and -1 or the step at fault in that row.
+    """
+    size_of_state = len(functions.width) * 8
+    while cursor < end and place < most:
+        state, successors = rows.words + cursor * size_of_state, batch.words + size * size_of_state
+        more = _call_expand(functions.expand, state, successors, batch.steps + place * 2)
+        if more < 0:
+            return size, place, cursor, -more - 1
+        size = _announce(functions, table, batch, size, place, more, cursor)
+        place += more
+        cursor += 1
+    return size, place, cursor, -1
+
+
+# From candidates to new states
+
+
+@_part
+def _approach(table: Any, rows: Any, batch: Any, size: Any, width: Any) -> None:
+    """Find the lines where looking up goes on, and ask for the states that they point to.
+
+    Such a line is the first one, from the home line on, that has the candidate's tag or an empty slot. It stays right
+    while the batch is stored: slots are filled once and never emptied. A candidate whose tag is not there is given
+    row 0, so as to need no branch.
+    """
+    for i in range(size):
+        hashed = _read(batch.hashes, i)
+        line = hashed >> table.shift
+        found = _compare(table.slots, line, hashed)
+        while found == _EMPTY:
+            line = (line + _ONE) & table.last
+            found = _compare(table.slots, line, hashed)
+        tags = found & _BYTE
+        tagged = np.uint64(tags != _EMPTY)
+        slot = _read(table.slots, line * _SLOTS + _lowest(tags | _LAST_SLOT))
+        row = (slot & _INDEX & (_EMPTY - tagged)) - tagged
+        _write(batch.lines, i, line)
+        _write(batch.rows, i, row)
+        _write(batch.tagged, i, tagged)
+        _prefetch(rows.words, row * np.uint64(len(width)))
+
+
+@_part
+def _sift(rows: Any, batch: Any, size: Any, width: Any) -> Any:
+    """List the candidates that are not in the rows found for them; returns their number."""
+    words, fresh = np.uint64(len(width)), _EMPTY
+    for i in range(size):
+        candidate = np.uint64(i)
+        same = _equal(rows.words, _read(batch.rows, i) * words, batch.words, candidate * words, width)
+        _write(batch.fresh, fresh, candidate)
+        fresh += _ONE - (_read(batch.tagged, i) & np.uint64(same))
+    return np.int64(fresh)
+
+
+@_part
+def _find(table: Any, rows: Any, batch: Any, candidate: Any, width: Any) -> Any:
+    """The slot that holds a candidate, or the empty slot where it belongs."""
+    line, hashed, words = _read(batch.lines, candidate), _read(batch.hashes, candidate), np.uint64(len(width))
     while True:
-        found = _compare(table.slots.ctypes.data + line * _LINE, hashed)
-        tagged = found & _TAGGED
+        found = _compare(table.slots, line, hashed)
+        tagged = found & _BYTE
         while tagged != _EMPTY:
             place = line * _SLOTS + _lowest(tagged)
-            if _equal(rows.words, _row(table.slots[place], width), batch.words, start, width):
+            row = (_read(table.slots, place) & _INDEX) - _ONE
+            if _equal(rows.words, row * words, batch.words, candidate * words, width):
                 return place
             tagged &= tagged - _ONE
         if found >> _SLOTS != _EMPTY:
             return line * _SLOTS + _lowest(found >> _SLOTS)
-        line = _next_line(table, line)
+        line = (line + _ONE) & table.last
 
 
 @_part
-def _announce(functions: Any, table: Any, batch: Any, first: Any, end: Any) -> None:
-    """Canonicalise and hash the candidates from `first` up to `end`, and ask for their home lines."""
-    width = functions.width
-    for i in range(first, end):
-        start = np.uint64(i) * np.uint64(len(width))
-        if functions.canonical != 0:
-            state = batch.words.ctypes.data + start * _WORD
-            _call_canonical(functions.canonical, state, state)
-        batch.hashes[i] = _hash(batch.words, start, width)
-        _prefetch(table.slots.ctypes.data + (batch.hashes[i] >> table.shift) * _LINE)
+def _keep_new(table: Any, rows: Any, batch: Any, size: Any, width: Any, tally: Any) -> Any:
+    """Store those of the first `size` candidates that are new, in order; returns the one that finds no row left, or -1.
 
-
-@_part
-def _approach(functions: Any, table: Any, rows: Any, batch: Any, size: Any) -> None:
-    """Find the lines where looking up goes on, and ask for the states that they point to.
-
-    A line found here stays right while the batch is stored: slots are filled once and never emptied.
+    The table must have more than `size` empty slots.
     """
-    width = functions.width
-    for i in range(size):
-        line, found = _promising(table, batch.hashes[i])
-        batch.lines[i] = line
-        if found & _TAGGED != _EMPTY:
-            row = _row(table.slots[line * _SLOTS + _lowest(found)], width)
-            _prefetch(rows.words.ctypes.data + row * _WORD)
+    _approach(table, rows, batch, size, width)
+    words, count = np.uint64(len(width)), _read(tally.registers, COUNT)
+    for i in range(_sift(rows, batch, size, width)):
+        candidate = _read(batch.fresh, i)
+        place = _find(table, rows, batch, candidate, width)
+        if _read(table.slots, place) == _EMPTY:
+            if count == rows.most:
+                return np.int64(candidate)
+            _copy(batch.words, candidate * words, rows.words, count * words, width)
+            _write_32(rows.parents, count, _read_32(batch.parents, candidate))
+            _write_16(rows.steps, count, _read_16(batch.steps, _read(batch.places, candidate)))
+            count += _ONE
+            _write(table.slots, place, (_read(batch.hashes, candidate) & ~_INDEX) | count)
+            _write(tally.registers, COUNT, count)
+    return -1
 
 
 @_part
-def _append(rows: Any, count: Any, batch: Any, i: Any, width: Any) -> None:
-    """Copy candidate i into the row after the last."""
-    words = np.uint64(len(width))
-    for word in range(len(width)):
-        rows.words[count * words + np.uint64(word)] = batch.words[np.uint64(i) * words + np.uint64(word)]
-    rows.parents[count] = batch.parents[i]
-    rows.steps[count] = batch.steps[i]
+def _judge(functions: Any, rows: Any, first: Any, end: Any, tally: Any) -> None:
+    """Record, in order, rows from `first` up to `end` as the first ones for the predicates that they are first to meet.
 
-
-@_part
-def _judge(functions: Any, rows: Any, index: Any, tally: Any) -> None:
-    """Record a new state as the first one for the predicates that it is the first to meet."""
-    unseen = tally.registers[UNSEEN]
+    Rows are judged eight at a time as long as there is nothing to record.
+    """
+    unseen, words = _read(tally.registers, UNSEEN), np.uint64(len(functions.width))
     if unseen == _EMPTY:
         return
-    state = rows.words.ctypes.data + index * np.uint64(len(functions.width)) * _WORD
-    found = _call_violated(functions.violated, state) & unseen
-    if found != _EMPTY:
-        for bit in range(tally.first.size):
-            if (found >> np.uint64(bit)) & _ONE != _EMPTY:
-                tally.first[bit] = index
-        tally.registers[UNSEEN] = unseen ^ found
+    while first < end:
+        together = functions.violated_by_any != 0 and end - first >= _TOGETHER
+        if together and _call_violated(functions.violated_by_any, rows.words, first * words) & unseen == _EMPTY:
+            first += _TOGETHER
+            continue
+        found = _call_violated(functions.violated, rows.words, first * words) & unseen
+        unseen ^= found
+        while found != _EMPTY:
+            _write(tally.first, _lowest(found), first)
+            found &= found - _ONE
+        first += _ONE
+    _write(tally.registers, UNSEEN, unseen)
 
 
 @_part
-def _keep_new(functions: Any, table: Any, rows: Any, batch: Any, size: Any, tally: Any) -> Any:
-    """Store those of the first `size` candidates that are new, in order; False if a new one finds no row left.
+def _settle(functions: Any, table: Any, rows: Any, batch: Any, size: Any, place: Any, tally: Any) -> Any:
+    """Look up `size` candidates, made of `place` successors; False if a new one finds no row left.
 
-    Every candidate up to there counts for its step, new or not. The table must have more than `size` empty slots.
+    Every successor up to there counts for its step, new or not.
     """
-    width = functions.width
-    _approach(functions, table, rows, batch, size)
-    for i in range(size):
-        place = _find(table, rows, batch, i, width)
-        if table.slots[place] == _EMPTY:
-            count = tally.registers[COUNT]
-            if count == np.uint64(rows.parents.size):
-                return False
-            _append(rows, count, batch, i, width)
-            table.slots[place] = (batch.hashes[i] & ~_INDEX) | (count + _ONE)
-            tally.registers[COUNT] = count + _ONE
-            _judge(functions, rows, count, tally)
-        tally.steps[batch.steps[i]] += 1
-    return True
-
-
-@_part
-def _fill(functions: Any, table: Any, rows: Any, batch: Any, size: Any, batch_size: Any, cursor: Any, end: Any) -> Any:
-    """Expand rows from the cursor on until there are `batch_size` candidates; the row expanded last may add more.
-
-    Returns the number of candidates, the next row to expand, and -1 or the step that is at fault in that row.
-    """
-    bytes_a_state = len(functions.width) * 8
-    states, successors, steps = rows.words.ctypes.data, batch.words.ctypes.data, batch.steps.ctypes.data
-    while cursor < end and size < batch_size:
-        state = states + cursor * bytes_a_state
-        more = _call_expand(functions.expand, state, successors + size * bytes_a_state, steps + size * 2)
-        if more < 0:
-            return size, cursor, -more - 1
-        for i in range(size, size + more):
-            batch.parents[i] = cursor
-        _announce(functions, table, batch, size, size + more)
-        size += more
-        cursor += 1
-    return size, cursor, -1
+    first = _read(tally.registers, COUNT)
+    failed = _keep_new(table, rows, batch, size, functions.width, tally)
+    _judge(functions, rows, first, _read(tally.registers, COUNT), tally)
+    if failed >= 0:
+        place = np.int64(_read(batch.places, failed))
+    for i in range(place):
+        step = _read_16(batch.steps, i)
+        _write(tally.steps, step, _read(tally.steps, step) + _ONE)
+    return failed < 0
 
 
 @_kernel
-def advance(functions: Any, table: Any, rows: Any, batch: Any, size: Any, batch_size: Any, tally: Any, end: Any) -> Any:
+def advance(functions: Any, table: Any, rows: Any, batch: Any, given: Any, most: Any, tally: Any, end: Any) -> Any:
     """Expand the rows from the cursor up to, and not including, row `end`; returns why it stopped.
 
-    The batch starts with `size` candidates that came from elsewhere: initial states. Its arrays are longer than
-    `batch_size` by the most successors that a state can have.
+    The batch starts with `given` states that came from elsewhere: initial states. Its arrays are longer than `most`,
+    the successors that make a batch, by the most successors that a state can have.
     """
-    room = table.slots.size // 4 * 3 - batch.parents.size
-    cursor = np.int64(tally.registers[CURSOR])
-    _announce(functions, table, batch, 0, size)
-    while size > 0 or cursor < end:
-        if np.int64(tally.registers[COUNT]) > room:
+    cursor = np.int64(_read(tally.registers, CURSOR))
+    while given > 0 or cursor < end:
+        if np.int64(_read(tally.registers, COUNT)) + batch.longest > table.most:
             return CROWDED
-        size, cursor, faulty = _fill(functions, table, rows, batch, size, batch_size, cursor, end)
-        if not _keep_new(functions, table, rows, batch, size, tally):
+        size = _announce(functions, table, batch, 0, 0, given, NO_PARENT)
+        size, place, cursor, faulty = _fill(functions, table, rows, batch, size, given, cursor, end, most)
+        if not _settle(functions, table, rows, batch, size, place, tally):
             return FULL
-        tally.registers[CURSOR] = cursor
+        _write(tally.registers, CURSOR, cursor)
         if faulty >= 0:
-            tally.registers[FAULTY] = faulty
+            _write(tally.registers, FAULTY, faulty)
             return FAULT
-        size = 0
+        given = 0
     return DONE
+
+
+# A larger table
+
+
+@_part
+def _taken(slots: Any, line: Any) -> Any:
+    """How many slots of a line are taken; they are filled in order."""
+    return _lowest(_compare(slots, line, _EMPTY) >> _SLOTS | (_BYTE + _ONE))
+
+
+@_part
+def _taken_in_pair(table: Any, line: Any) -> Any:
+    """The same of a line and of the one after it, in a byte each."""
+    return _taken(table.slots, line) | _taken(table.slots, line + _ONE) << _SLOTS
+
+
+@_part
+def _enter(table: Any, slot: Any) -> None:
+    """Put a slot into the first line, from its home line on, that is not full."""
+    line = slot >> table.shift
+    used = _taken(table.slots, line)
+    while used == _SLOTS:
+        line = (line + _ONE) & table.last
+        used = _taken(table.slots, line)
+    _write(table.slots, line * _SLOTS + used, slot)
 
 
 @_kernel
 def move(old: Any, first: Any, end: Any, table: Any) -> None:
-    """Enter slots `first` to `end` of an old table into a larger one."""
-    last = np.uint64(table.slots.size - 1)
+    """Enter lines `first` to `end`, not included, of an old table's slots into a table of twice the size.
+
+    Slots at home in a line go to one of two new lines. How many slots of these are taken is counted in two bytes of a
+    word. What had been passed on by another line, and what finds its new line full, is entered like anything else.
+    """
     for i in range(first, end):
-        if old[i] != _EMPTY:
-            place = (old[i] >> table.shift) * _SLOTS
-            while table.slots[place] != _EMPTY:
-                place = (place + _ONE) & last
-            table.slots[place] = old[i]
+        line = np.uint64(i)
+        home = line + line
+        taken = _taken_in_pair(table, home)
+        for j in range(np.int64(_taken(old, line))):
+            slot = _read(old, line * _SLOTS + np.uint64(j))
+            side = (slot >> table.shift) - home
+            used = taken >> side * _SLOTS & _BYTE
+            if side > _ONE or used == _SLOTS:
+                _enter(table, slot)
+                taken = _taken_in_pair(table, home)
+            else:
+                _write(table.slots, (home + side) * _SLOTS + used, slot)
+                taken += _ONE << side * _SLOTS

@@ -24,7 +24,7 @@ import mmap
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,14 @@ from checker.explore import kernels
 MOST_STATES: Final = 2**32 - 2
 """A slot has 32 bits for an index plus one, and a row has 32 bits for a parent, or for none."""
 
-BATCH: Final = 128
-"""Look-ups made together: enough to hide the latency of memory, few enough to stay in the first-level cache."""
+BATCH: Final = 256
+"""Successors handled together: enough to hide the latency of memory, few enough to stay in the first-level cache."""
 
 FIRST_SLOTS: Final = 2**14
 SWEEP: Final = 2**19
 """Slots of an old table that are moved before their memory is given back."""
 
+SLOTS_OF_A_LINE: Final = 8
 HUGE_PAGE: Final = 2**21
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -55,6 +56,7 @@ class NativeFunctions:
 
         i64  expand(const u64 *state, u64 *successors, u16 *step_ids)   their number, or -(id + 1) of a faulty step
         u64  violated(const u64 *state)                                 one bit for each predicate that the state meets
+        u64  violated_by_any(const u64 *states)                         the same of eight states together, in a row
         void canonical(const u64 *state, u64 *out)                      representative of the orbit; out may be state
 
     and address 0 means that there is no such function: nothing to look for, no symmetry.
@@ -66,6 +68,7 @@ class NativeFunctions:
     expand: int
     violated: int
     canonical: int
+    violated_by_any: int = 0
 
     def __post_init__(self) -> None:
         if self.words < 1 or not 0 <= self.steps < 2**16:
@@ -81,6 +84,76 @@ class Pause(enum.Enum):
     FAULT = kernels.FAULT
 
 
+class Functions(NamedTuple):
+    """Addresses of the native functions, and a tuple of as many zeros as a state has words.
+
+    The length of a tuple is part of its type: each width gets kernels of its own, with the loops over words unrolled.
+    """
+
+    expand: int
+    violated: int
+    violated_by_any: int
+    canonical: int
+    width: tuple[int, ...]
+
+
+# The arrays, as kernels take them: with addresses instead (see `_addresses`).
+
+
+class Rows(NamedTuple):
+    """One row a state: its words (64 bits each), the row that it was reached from (32), the step (16). And how many."""
+
+    words: Any
+    parents: Any
+    steps: Any
+    most: Any
+
+
+class Table(NamedTuple):
+    """The slots (64 bits); by how much to shift a hash to get its home line; the last line; the most states."""
+
+    slots: Any
+    shift: Any
+    last: Any
+    most: Any
+
+
+class Batch(NamedTuple):
+    """Successors, by the step that led to them, and candidates: those that were not met a moment ago.
+
+    Of each candidate: its words, its parent (32 bits), its place among the successors, its hash; the line at which
+    looking it up goes on, the row to compare it with, and 1 if that row has its tag, else 0. `fresh` are the candidates
+    that are not in that row. `recent` outlasts the batch; see `_met`. All have 64 bits, but for steps (16) and parents.
+    `longest` is how many successors there may be.
+    """
+
+    steps: Any
+    words: Any
+    parents: Any
+    places: Any
+    hashes: Any
+    lines: Any
+    rows: Any
+    tagged: Any
+    fresh: Any
+    recent: Any
+    longest: int
+
+
+class Tally(NamedTuple):
+    """Successors counted by step, the first state of each predicate, and the registers; 64 bits each.
+
+    The registers are an array, not results, so that a Ctrl-C finds them up to date wherever it strikes.
+    """
+
+    steps: Any
+    first: Any
+    registers: Any
+
+
+_Arrays = TypeVar("_Arrays", Rows, Table, Batch, Tally)
+
+
 class VisitedStore:
     """Distinct states by index, in the order in which breadth-first search finds them."""
 
@@ -88,26 +161,23 @@ class VisitedStore:
         """Make an empty store for at most `most_states` states; MemoryError if not even one can be reserved."""
         self._words = functions.words
         self._initial = functions.steps
-        self._functions = kernels.Functions(
-            functions.expand, functions.violated, functions.canonical, (0,) * functions.words
-        )
+        self._functions = _addresses_of(functions)
         self._rows = _reserve_rows(functions.words, min(most_states, MOST_STATES))
         self._batch_size = BATCH
         self._batch = _empty_batch(functions.words, BATCH + functions.max_successors)
-        self._table, self._area = _empty_table(_slots_for(len(self._batch.parents)))
+        self._table, self._area = _empty_table(_slots_for(self._batch.longest))
         self._tally = _empty_tally(functions.steps, predicates)
 
     def compile(self) -> None:
         """Have the kernels compiled, or loaded, before anybody looks at the clock."""
         self._advance(0, 0)
-        kernels.move(self._table.slots, 0, 0, self._table)
+        kernels.move(0, 0, 0, _addresses(self._table))
 
     def admit(self, states: Sequence[Sequence[int]]) -> Pause:
         """Keep initial states, or their representatives; equal ones once. FULL if one finds no row left, else DONE."""
         for first in range(0, len(states), self._batch_size):
             some = np.array(states[first : first + self._batch_size], np.uint64)
             self._batch.words[: some.size] = some.ravel()
-            self._batch.parents[: len(some)] = kernels.NO_PARENT
             self._batch.steps[: len(some)] = self._initial
             while (pause := self._advance(len(some), 0)) is Pause.CROWDED:
                 for _ in self.grow():
@@ -123,9 +193,10 @@ class VisitedStore:
         """
         return self._advance(0, end)
 
-    def _advance(self, size: int, end: int) -> Pause:
-        batch = (self._batch, size, self._batch_size)
-        return Pause(kernels.advance(self._functions, self._table, self._rows, *batch, self._tally, end))
+    def _advance(self, given: int, end: int) -> Pause:
+        table, rows, tally = _addresses(self._table), _addresses(self._rows), _addresses(self._tally)
+        batch = _addresses(self._batch)
+        return Pause(kernels.advance(self._functions, table, rows, batch, given, self._batch_size, tally, end))
 
     @property
     def growth(self) -> int:
@@ -140,7 +211,8 @@ class VisitedStore:
         old, old_area = self._table.slots, self._area
         table, self._area = _empty_table(2 * old.size)
         for first in range(0, old.size, SWEEP):
-            kernels.move(old, first, min(first + SWEEP, old.size), table)
+            end = min(first + SWEEP, old.size)
+            kernels.move(old.ctypes.data, first // SLOTS_OF_A_LINE, end // SLOTS_OF_A_LINE, _addresses(table))
             _give_back(old_area, first * old.itemsize, SWEEP * old.itemsize)
             yield
         self._table = table
@@ -207,43 +279,69 @@ class VisitedStore:
         return _frozen(self._rows.steps[: len(self)])
 
 
+def _addresses_of(functions: NativeFunctions) -> Functions:
+    return Functions(
+        functions.expand,
+        functions.violated,
+        functions.violated_by_any,
+        functions.canonical,
+        width=(0,) * functions.words,
+    )
+
+
+def _addresses(arrays: _Arrays) -> _Arrays:
+    """The same with addresses instead of arrays, as kernels take it; the arrays must outlive the call."""
+    fields = (each.ctypes.data if isinstance(each, np.ndarray) else each for each in arrays)
+    return type(arrays)(*fields)
+
+
 def _slots_for(states: int) -> int:
     """The smallest table for some more states than one batch."""
     return max(FIRST_SLOTS, 1 << (2 * states).bit_length())
 
 
-def _empty_batch(words: int, length: int) -> kernels.Batch:
-    return kernels.Batch(
+def _empty_batch(words: int, length: int) -> Batch:
+    recent = np.zeros(words << kernels.RECENT_BITS, np.uint64)
+    recent[0] = 2**64 - 1  # as for zeros in the other places, a hash that does not belong there
+    return Batch(
+        steps=np.zeros(length, np.uint16),
         words=np.zeros(length * words, np.uint64),
         parents=np.zeros(length, np.uint32),
-        steps=np.zeros(length, np.uint16),
+        places=np.zeros(length, np.uint64),
         hashes=np.zeros(length, np.uint64),
         lines=np.zeros(length, np.uint64),
+        rows=np.zeros(length, np.uint64),
+        tagged=np.zeros(length, np.uint64),
+        fresh=np.zeros(length, np.uint64),
+        recent=recent,
+        longest=length,
     )
 
 
-def _empty_tally(steps: int, predicates: int) -> kernels.Tally:
+def _empty_tally(steps: int, predicates: int) -> Tally:
     registers = np.zeros(kernels.REGISTERS, np.uint64)
     registers[kernels.UNSEEN] = (1 << predicates) - 1
     # One more step than there are: the one that "leads" to the initial states.
-    return kernels.Tally(np.zeros(steps + 1, np.int64), np.zeros(predicates, np.int64), registers)
+    return Tally(np.zeros(steps + 1, np.int64), np.zeros(predicates, np.int64), registers)
 
 
-def _empty_table(slots: int) -> tuple[kernels.Table, mmap.mmap]:
+def _empty_table(slots: int) -> tuple[Table, mmap.mmap]:
     area = _reserve(slots * 8)
-    lines = slots // 8
-    return kernels.Table(np.frombuffer(area, np.uint64), np.uint64(65 - lines.bit_length())), area
+    lines = slots // SLOTS_OF_A_LINE
+    shift, last = np.uint64(65 - lines.bit_length()), np.uint64(lines - 1)
+    return Table(np.frombuffer(area, np.uint64), shift, last, slots // 4 * 3), area
 
 
-def _reserve_rows(words: int, most: int) -> kernels.Rows:
+def _reserve_rows(words: int, most: int) -> Rows:
     """Reserve rows for as many states as there may be and the machine has memory for."""
     rows = max(1, min(most, _memory_of_machine() // (8 * words + 6)))
     while rows:
         try:
-            return kernels.Rows(
+            return Rows(
                 words=np.frombuffer(_reserve(rows * words * 8), np.uint64),
                 parents=np.frombuffer(_reserve(rows * 4), np.uint32),
                 steps=np.frombuffer(_reserve(rows * 2), np.uint16),
+                most=np.uint64(rows),
             )
         except OSError:  # the process may not have that many addresses (ulimit -v)
             rows //= 2
