@@ -159,9 +159,15 @@ def _vocabularies() -> Iterator[Vocabulary]:
 def _changes() -> Iterator[dict[str, str]]:
     """Each choice of each rule, alone and with each of the rules that may have to be there for it."""
     for rule in fields(Variant):
-        needs = [dict([need.split("=")]) for need in rule.metadata["needs"]]
+        needs = [_pair(need) for need in rule.metadata["needs"]]
         for choice, needed in itertools.product(rule.metadata["choices"], [{}, *needs]):
-            yield {**needed, rule.name: choice}
+            also = rule.metadata["choice_needs"].get(choice)
+            yield {**needed, **(_pair(also) if also else {}), rule.name: choice}
+
+
+def _pair(need: str) -> dict[str, str]:
+    feature, _, choice = need.partition("=")
+    return {feature: choice}
 
 
 if __name__ == "__main__":

@@ -49,7 +49,8 @@ def extending(ending: str = "") -> list[Spec]:
     """The specs of the crash model that change a rule of another one."""
     specs = [SPECS[name] for name in BROKERS if name.endswith(ending)]
     extended = [spec for spec in specs if len(spec.files) > 1]
-    return [spec for spec in extended if spec.variant_name == base_of(spec).variant_name]
+    same = [spec for spec in extended if spec.variant_name == base_of(spec).variant_name]
+    return [spec for spec in same if changed_rules(spec)]
 
 
 def changed_rules(spec: Spec) -> dict[str, str]:

@@ -30,6 +30,12 @@ def is_up(state: State, replica: Replica) -> Any:
     return state.replicas[replica].up
 
 
+def may_lead(state: State, replica: Replica) -> Any:
+    """The controller elects brokers that are up and not about to stop."""
+    stays = ~state.quorum.shutting_down.has(replica) if declares(state.quorum, "shutting_down") else True
+    return is_up(state, replica) & stays
+
+
 def of_this_life(state: State, replica: Replica, epoch: Epoch) -> Any:
     """KIP-380: requests older than the broker's registration are for an earlier life of it. The one in force is sent
     to it again."""
@@ -46,7 +52,8 @@ def brokers(crash: str, request_fencing: str, admission: str) -> Brokers:
     """The rules for brokers that may go down, and for those that never do."""
     accepts = of_this_life if crash != "none" and request_fencing == "registration" else _always
     registered = forget_positions_of if admission == "this-life" else _nothing
-    return Brokers(works=_always if crash == "none" else is_up, accepts=accepts, registered=registered)
+    works, electable = (_always, _always) if crash == "none" else (is_up, may_lead)
+    return Brokers(works, electable, accepts, registered)
 
 
 # Going down
@@ -110,14 +117,17 @@ def no_checkpoint(_own: ReplicaState) -> int:
 
 @action(tells=stories.begin_shutdown, draws=arrows.begin_shutdown)
 def begin_shutdown(state: State, replica: Replica) -> None:
-    """The controller takes a broker that wants to stop out of the ISR, without a new leader epoch."""
+    """The controller takes a broker that wants to stop out of the ISR, without a new leader epoch. Whoever has not yet
+    taken the request for this epoch gets it with the ISR of now."""
     quorum = state.quorum
     require(state.replicas[replica].up)
     require(~quorum.shutting_down.has(replica))
     require(quorum.leader != replica)
     require(~quorum.isr.is_just(replica))
+    require(quorum.leader_epoch != none)
     quorum.shutting_down.add(replica)
     quorum.isr.remove(replica)
+    state.requests[quorum.leader_epoch].isr = quorum.isr
     for leader in state.replicas:
         own = state.replicas[leader]
         own.isr = where(is_true_leader(state, leader), own.isr.without(replica), own.isr)

@@ -31,7 +31,7 @@ def elect_from_isr(state: State, replica: Replica, *, epochs: int, membership: M
     """A clean election: any member of the ISR that does not lead already."""
     require(state.quorum.isr.has(replica))
     require(state.quorum.leader != replica)
-    require(brokers.works(state, replica))
+    require(brokers.electable(state, replica))
     decide(state, epochs, replica, state.quorum.isr, membership)
 
 
@@ -40,7 +40,7 @@ def elect_any(state: State, replica: Replica, *, epochs: int, membership: Member
     """An unclean election: when no member of the ISR works, any other replica that does becomes leader, alone."""
     require(state.quorum.leader == none)
     require(~state.quorum.isr.any(lambda member: brokers.works(state, member)))
-    require(brokers.works(state, replica))
+    require(brokers.electable(state, replica))
     decide(state, epochs, replica, state.quorum.isr.just(replica), membership)
 
 
@@ -49,7 +49,7 @@ def elect_eligible(state: State, replica: Replica, *, epochs: int, membership: M
     """KIP-966: with the ISR empty, an eligible leader replica holds everything that was committed."""
     require(state.quorum.isr.is_empty)
     require(state.quorum.eligible.has(replica))
-    require(brokers.works(state, replica))
+    require(brokers.electable(state, replica))
     decide(state, epochs, replica, state.quorum.isr.just(replica), membership)
 
 

@@ -175,6 +175,12 @@ def record_acknowledged(state: State) -> Any:
 
 
 @reachable
+def record_visible(state: State) -> Any:
+    """A consumer could read something."""
+    return any_of(state.visible[offset].is_some for offset in state.visible)
+
+
+@reachable
 def epochs_used_up(state: State) -> Any:
     """The last leader epoch was reached by a broker."""
     last = list(state.requests)[-1]
@@ -214,7 +220,7 @@ def witnesses(variant: Variant) -> tuple[Any, ...]:
     """Every witness that can be stated of a variant."""
     found = [record_below_high_watermark, second_election, epochs_used_up]
     if variant.acks != "unobserved":
-        found.append(record_acknowledged)
+        found += [record_acknowledged, record_visible]
     if variant.crash != "none":
         found.append(crash_happened)
     if variant.uses_epoch_caches:

@@ -29,10 +29,11 @@ Checkpoint: TypeAlias = Callable[[ReplicaState], Any]
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """`works`: the broker is up. `accepts`: it takes a control request of that epoch. `registered` is told that it has
-    come back."""
+    """`works`: the broker is up. `electable`: it may become leader. `accepts`: it takes a control request of that
+    epoch. `registered` is told that it has come back."""
 
     works: Callable[[State, Replica], Any]
+    electable: Callable[[State, Replica], Any]
     accepts: Callable[[State, Replica, Epoch], Any]
     registered: Callable[[State, Replica], None]
 

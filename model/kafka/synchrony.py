@@ -78,11 +78,6 @@ def at_fetched_epoch_start(state: State, leader: Replica, follower: Replica) -> 
     return (position != none) & (position >= state.replicas[leader].epoch_start)
 
 
-def fetched_at_all(state: State, leader: Replica, follower: Replica) -> Any:
-    """The follower has fetched in this epoch, from wherever."""
-    return state.replicas[leader].positions[follower] != none
-
-
 def only_running(rule: IsrExpansion) -> IsrExpansion:
     """KIP-841: beside what `rule` asks, the follower must not be shutting down."""
 
@@ -146,7 +141,6 @@ ISR_EXPANSION: Final[dict[str, IsrExpansion]] = {
     "high-watermark": at_high_watermark,
     "leader-epoch-start": at_start_of_leader_epoch,
     "fetched-epoch-start": at_fetched_epoch_start,
-    "fetched": fetched_at_all,
 }
 TRUNCATION_FENCING: Final[dict[str, TruncationFencing]] = {
     "none": truncation_unfenced,

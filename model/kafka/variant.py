@@ -6,7 +6,9 @@ The default of every feature is what the published model of KIP-320 does, so a n
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 from model.errors import UsageError, nearest
@@ -38,10 +40,13 @@ class Bounds:
                 )
 
 
-def _rule(*choices: str, doc: str, needs: tuple[str, ...] = ()) -> Any:
+def _rule(
+    *choices: str, doc: str, needs: tuple[str, ...] = (), choice_needs: Mapping[str, str] = MappingProxyType({})
+) -> Any:
     """A feature: its choices (the first is the default), and `feature=choice` pairs of which one must hold if it is to
-    be anything but the default."""
-    return field(default=choices[0], metadata={"choices": choices, "doc": doc, "needs": needs})
+    be anything but the default; `choice_needs` has one more for single choices."""
+    metadata = {"choices": choices, "doc": doc, "needs": needs, "choice_needs": choice_needs}
+    return field(default=choices[0], metadata=metadata)
 
 
 _CRASHES = ("crash=process", "crash=power")
@@ -82,7 +87,6 @@ class Variant:
         "leader-epoch-start",
         "high-watermark",
         "fetched-epoch-start",
-        "fetched",
         doc="what it takes to join the ISR besides reaching the high watermark",
     )
     isr_change: str = _rule("instant", "in-flight", doc="whether ISR changes travel", needs=("synchrony=position",))
@@ -123,6 +127,7 @@ class Variant:
         "unnoticed",
         doc="what the controller makes of a broker that comes back",
         needs=_CRASHES,
+        choice_needs={"leaves-isr-and-elr": "election=eligible"},
     )
     request_fencing: str = _rule(
         "registration", "none", doc="whether requests for an earlier life of a broker are refused", needs=_CRASHES
@@ -140,12 +145,8 @@ class Variant:
     def __post_init__(self) -> None:
         for rule in dataclasses.fields(self):
             self._check_choice(rule.name, rule.metadata["choices"])
-            if getattr(self, rule.name) != rule.default and not self._any(rule.metadata["needs"]):
-                wanted = " or ".join(rule.metadata["needs"])
-                raise UsageError(f"the feature {rule.name} means nothing in this variant", instead=f"It needs {wanted}")
+            self._check_needs(rule)
         self._check_truncation()
-        if self.restart == "leaves-isr-and-elr" and self.election != "eligible":
-            raise UsageError("the feature restart = leaves-isr-and-elr needs election = eligible")
 
     def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
         value = getattr(self, name)
@@ -155,6 +156,15 @@ class Variant:
                 f"the feature {name} cannot be {value!r}",
                 instead=f"{nearest(str(value), choices)} It may be {', '.join(choices)}",
             )
+
+    def _check_needs(self, rule: dataclasses.Field[str]) -> None:
+        choice, needs = getattr(self, rule.name), rule.metadata["needs"]
+        if choice != rule.default and not self._any(needs):
+            wanted = " or ".join(needs)
+            raise UsageError(f"the feature {rule.name} means nothing in this variant", instead=f"It needs {wanted}")
+        wanted = rule.metadata["choice_needs"].get(choice)
+        if wanted and not self._any((wanted,)):
+            raise UsageError(f"the feature {rule.name} cannot be {choice} here", instead=f"It needs {wanted}")
 
     def _check_truncation(self) -> None:
         """Policies on whole logs belong to the published models, policies on epoch caches to the crash model."""
