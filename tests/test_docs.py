@@ -5,26 +5,21 @@ After a change, `make accept` writes today's output into the page; read the diff
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import io
-import re
 import sys
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from pages import Page
 from source_tree import ROOT
 
-from model.errors import TidegaugeError
 from model.kafka import NAMED_VARIANTS, Bounds, kafka
 from model.language import Protocol
 
 DOCS = ROOT / "docs"
 TUTORIAL = DOCS / "language.md"
-BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
@@ -37,36 +32,6 @@ def toy_checker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setitem(sys.modules, "toy_checker", module)
     spec.loader.exec_module(module)
     return module
-
-
-class Page:
-    """A page with Python blocks, run one after the other in one namespace."""
-
-    def __init__(self, path: Path) -> None:
-        self.name = path.relative_to(ROOT).as_posix()
-        self.text = path.read_text(encoding="utf-8")
-        self.namespace: dict[str, Any] = {}
-
-    def with_output(self) -> str:
-        """The page with what its blocks print today. Lines of errors are those of the page that comes out."""
-        done, rest = "", self.text
-        while found := BLOCK.search(rest):
-            done += rest[: found.start()]
-            printed = self.run(found["code"], line=done.count("\n") + 1)
-            done += f"```python\n{found['code']}```\n" + (f"\n```text\n{printed}```\n" if printed else "")
-            rest = rest[found.end() :]
-        return done + rest
-
-    def run(self, code: str, line: int) -> str:
-        """What a block prints, the message of an error included; `line` is that of its opening fence."""
-        printed = io.StringIO()
-        compiled = compile("\n" * line + code, self.name, "exec")
-        with contextlib.redirect_stdout(printed):
-            try:
-                exec(compiled, self.namespace)
-            except TidegaugeError as error:
-                print(f"{type(error).__name__}: {error}")  # noqa: T201  # what a reader would see
-        return printed.getvalue()
 
 
 def test_the_tutorial_prints_what_it_says(request: pytest.FixtureRequest, toy_checker: ModuleType) -> None:
