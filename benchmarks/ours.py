@@ -45,7 +45,7 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Caches:
-    """Where a process keeps what it compiled and proved: folders of the benchmark's own."""
+    """Where a process keeps what it compiled and proved: a folder of the benchmark's own."""
 
     folder: Path
 
@@ -54,12 +54,15 @@ class Caches:
         """The environment of a process that uses these, and Python's own cache of byte code, as usual."""
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         path = os.pathsep.join(filter(None, (str(ROOT), kept.get("PYTHONPATH"))))
-        ours = {"TIDEGAUGE_CACHE_DIR": str(self.folder / "tidegauge"), "NUMBA_CACHE_DIR": str(self.folder / "numba")}
-        return {**kept, **ours, "PYTHONPATH": path}
+        return {**kept, "TIDEGAUGE_CACHE_DIR": str(self.folder / "tidegauge"), "PYTHONPATH": path}
 
     def forget_protocols(self) -> None:
         """Lose proofs and machine code of protocols, but not of the search loop: each protocol is new again."""
-        shutil.rmtree(self.folder / "tidegauge", ignore_errors=True)
+        from checker.explore.search_loop import CACHE_KIND
+
+        for kind in (self.folder / "tidegauge").iterdir():
+            if kind.name != CACHE_KIND:
+                shutil.rmtree(kind)
 
 
 def searched(bounds: Bounds, symmetry: str, caches: Caches) -> Searched:

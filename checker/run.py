@@ -147,6 +147,7 @@ class Prepared:
             limits=_limits(options),
             progress=watch.progress,
             interrupted=watch.interrupted,
+            cache=_cache(options),
         )
         return Search(self.protocol, self.packing, exploration, representative_of(self.native))
 
@@ -176,7 +177,7 @@ def check_protocol(
 def prepare(protocol: Protocol, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Prepared:
     """Prove what can be proved of a protocol's symmetry, unless it is switched off, and compile it."""
     clock = _Clock(watch)
-    cache = user_cache() if options.cache else NO_CACHE
+    cache = _cache(options)
     report = _report(protocol, options, cache, clock)
     return _compiled(protocol, report.certificate if report else None, cache, clock)
 
@@ -188,11 +189,11 @@ def prove(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Sym
     watch.phase("staging")
     protocol = spec.protocol()
     watch.phase("proving symmetry")
-    return prove_symmetry(protocol, cache=user_cache() if options.cache else NO_CACHE)
+    return prove_symmetry(protocol, cache=_cache(options))
 
 
 def _checked(protocol: Protocol, options: Options, clock: _Clock, allowed_idle: Sequence[str]) -> Outcome:
-    cache = user_cache() if options.cache else NO_CACHE
+    cache = _cache(options)
     report = _report(protocol, options, cache, clock)
     search = _search(protocol, report.certificate if report else None, options, cache, clock)
     audit = None
@@ -200,6 +201,10 @@ def _checked(protocol: Protocol, options: Options, clock: _Clock, allowed_idle: 
         audit = _audit(search, report.certificate.group, options, cache, clock)
     with clock.phase("replaying"):
         return _outcome(search, _symmetry_used(report, options, audit), audit, clock, allowed_idle)
+
+
+def _cache(options: Options) -> Cache:
+    return user_cache() if options.cache else NO_CACHE
 
 
 def _report(protocol: Protocol, options: Options, cache: Cache, clock: _Clock) -> SymmetryReport | None:

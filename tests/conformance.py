@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from native_calls import Calls
 
+from checker.cache import user_cache
 from checker.explore.breadth_first import Exploration, NativeFunctions, explore
 from checker.prove.certificate import Component, Group
 from checker.spec import load_shipped
@@ -159,7 +160,8 @@ def searched(calls: Calls, symmetric: bool) -> Exploration:
         canonical=native.canonical if symmetric else 0,
     )
     initial = [calls.packing.pack(state) for state in protocol.initial]
-    return explore(functions, initial, predicates=len(protocol.invariants) + len(protocol.witnesses))
+    predicates = len(protocol.invariants) + len(protocol.witnesses)
+    return explore(functions, initial, predicates=predicates, cache=user_cache())
 
 
 def states_of(calls: Calls, found: Exploration) -> list[State]:

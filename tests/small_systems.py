@@ -12,6 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from checker.cache import user_cache
 from checker.explore.breadth_first import Exploration, NativeFunctions, Sighting, explore
 
 # Signed words, where the numbers are small: numba makes a float of an unsigned number plus a literal one.
@@ -45,7 +46,7 @@ class System:
         return NativeFunctions(self.words, self.steps, self.steps, *addresses)
 
     def explored(self, **options: Any) -> Exploration:
-        return explore(self.functions, self.initial, predicates=self.predicates, **options)
+        return explore(self.functions, self.initial, predicates=self.predicates, cache=user_cache(), **options)
 
     def successors(self, state: State) -> list[tuple[int, State]]:
         """Each step with its successor."""

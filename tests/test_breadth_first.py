@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,10 +12,10 @@ from math import comb, factorial
 from pathlib import Path
 from typing import Any
 
-import numba
 import pytest
 from small_systems import PlainSearch, State, System, counters, endless, faulty, necklaces, pancakes, scattered, still
 
+from checker.cache import user_cache
 from checker.explore import breadth_first, kernels, store
 from checker.explore.breadth_first import (
     Exploration,
@@ -31,6 +28,7 @@ from checker.explore.breadth_first import (
     explore,
     resident_memory,
 )
+from checker.explore.search_loop import search_loop
 from checker.explore.store import VisitedStore
 
 ROOT = Path(__file__).parents[1]
@@ -353,14 +351,14 @@ class TestInterruption:
     def test_while_the_table_grows(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(store, "FIRST_SLOTS", 2**16)
         monkeypatch.setattr(store, "SWEEP", 2**12)
-        sweeps, move = 0, kernels.move
+        sweeps, loop = 0, search_loop(endless().words, user_cache())
 
-        def counted(*arguments: Any) -> None:
+        def counted(*arguments: object) -> int:
             nonlocal sweeps
             sweeps += 1
-            move(*arguments)
+            return loop.move(*arguments)
 
-        monkeypatch.setattr(kernels, "move", counted)
+        monkeypatch.setattr(store, "search_loop", lambda *_: replace(loop, move=counted))
         found = endless().explored(interrupted=lambda: sweeps > 5)
         assert (found.stopped, sweeps) == (Stopped.INTERRUPTED, 6)
         assert found.store.states[:, 0].tolist() == list(range(found.distinct))
@@ -394,33 +392,3 @@ class TestProgress:
             raise KeyboardInterrupt
 
         assert endless().explored(progress=struck).stopped is Stopped.INTERRUPTED
-
-
-class TestKernels:
-    def test_are_compiled_without_a_place_to_keep_them(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        njit = numba.njit
-
-        def nowhere(**options: Any) -> Any:
-            if options.get("cache"):
-                raise RuntimeError("cannot cache function: no locator available")
-            return njit(**options)
-
-        monkeypatch.setattr(numba, "njit", nowhere)
-        assert kernels._kernel(lambda number: number + 1)(1) == 2
-
-    @pytest.mark.slow
-    def test_are_kept_for_the_next_process(self, tmp_path: Path) -> None:
-        program = (
-            "from small_systems import counters; from checker.explore import kernels\n"
-            "print(counters(2, 9).explored().distinct, *kernels.advance.stats.cache_hits.values())"
-        )
-        told = []
-        for _ in range(2):
-            environment = {
-                **os.environ,
-                "NUMBA_CACHE_DIR": str(tmp_path),
-                "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT}/tests",
-            }
-            ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-            told.append(ended.stdout.split() or ended.stderr)
-        assert told == [["100"], ["100", "1"]]

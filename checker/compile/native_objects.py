@@ -32,14 +32,18 @@ def machine() -> str:
     return f"llvmlite {llvmlite.__version__} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
 
 
-def compile_object(source: str) -> bytes:
-    """The object file for a module in LLVM's language."""
+def compile_object(source: str, speed_level: int | None = None) -> bytes:
+    """The object file for a module in LLVM's language: instructions that are well arranged already, or as numba leaves
+    them, for LLVM's standard pipeline at a level from 1 to 3."""
     _initialise()
     module = llvm.parse_assembly(source)
     target = _target_machine()
     module.triple, module.data_layout = target.triple, str(target.target_data)
     module.verify()
-    _improve(module, target)
+    if speed_level is None:
+        _improve(module, target)
+    else:
+        _optimise(module, target, speed_level)
     emitted: bytes = target.emit_object(module)
     return emitted
 
@@ -51,6 +55,11 @@ def _improve(module: Any, target: Any) -> None:
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options()))
+
+
+def _optimise(module: Any, target: Any, speed_level: int) -> None:
+    builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=speed_level))
+    builder.getModulePassManager().run(module, builder)
 
 
 def load_object(content: bytes, names: Iterable[str]) -> LoadedObject:

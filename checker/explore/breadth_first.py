@@ -23,6 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from checker.cache import NO_CACHE, Cache
 from checker.explore.store import MOST_STATES, NativeFunctions, Pause, VisitedStore
 
 __all__ = ["Exploration", "Fault", "Limits", "NativeFunctions", "Progress", "Sighting", "Stopped", "explore"]
@@ -142,20 +143,22 @@ def explore(
     limits: Limits = NO_LIMITS,
     progress: Callable[[Progress], None] | None = None,
     interrupted: Callable[[], bool] | None = None,
+    cache: Cache = NO_CACHE,
 ) -> Exploration:
     """Find every state that can be reached from packed initial states, unless something ends the search before.
 
     `predicates` (0 to 64) is how many bits of `violated` count. Once a predicate of the bit mask `stop_mask` is met,
     the search ends with the level that is being generated. `progress` is called at most ten times a second,
     `interrupted` before each slice; a Ctrl-C ends the search just as a true answer of the latter does, and loses
-    nothing. ValueError if `max_states` or the number of predicates is out of range.
+    nothing. The search loop is taken from the cache, or compiled and kept there. ValueError if `max_states` or the
+    number of predicates is out of range.
     """
     most_states = MOST_STATES if limits.max_states is None else limits.max_states
     if most_states < 1:
         raise ValueError(f"max_states must be at least 1, not {most_states}")
     if not 0 <= predicates <= 64 or stop_mask >> predicates:
         raise ValueError(f"stop_mask {stop_mask:#x} does not fit {predicates} predicates, of which there may be 64")
-    store = VisitedStore(functions, predicates, most_states)
+    store = VisitedStore(functions, predicates, most_states, cache)
     search = _Search(store, limits, stop_mask, _Watch(store, progress), interrupted or (lambda: False))
     return search.run(initial_states)
 

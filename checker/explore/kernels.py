@@ -1,9 +1,9 @@
-"""The loops that must be fast, and the intrinsics they need: the one file that imports numba.
+"""The loops that must be fast, and the intrinsics they need.
 
-Everything that numba compiles lives here, because its cache notices a change in the file that holds a kernel and in no
-other. The kernels know nothing of levels, limits or memory: they fill arrays that `store.py` owns, and return when
-somebody else has to act. They are given the arrays' addresses: numba then has no arrays to take apart, and compiles in
-half the time. What `functions`, `table`, `rows`, `batch` and `tally` are made of is told in `store.py`.
+The kernels know nothing of levels, limits or memory: they fill arrays that `store.py` owns, and return when somebody
+else has to act. They are given the arrays' addresses: numba then has no arrays to take apart, and needs half the time.
+What `functions`, `table`, `rows`, `batch` and `tally` are made of is told in `arrays.py`. This file is imported only if
+there is no machine code of it in the cache (`search_loop.py`), as it brings numba with it.
 
 How a state is looked up. Its hash has 64 bits. The upper half, the *tag*, is kept in the slot beside the state's index:
 
@@ -26,34 +26,30 @@ read; and where a processor cannot guess which way a comparison goes, the code c
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any, Final
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
-NO_PARENT: Final = 2**32 - 1
-"""The parent of an initial state."""
-
-# Why `advance` returned.
-DONE: Final = 0
-CROWDED: Final = 1
-FULL: Final = 2
-FAULT: Final = 3
-
-# Places in `Tally.registers`: states stored; the next row to expand; predicates not yet found; the faulty step.
-COUNT: Final = 0
-CURSOR: Final = 1
-UNSEEN: Final = 2
-FAULTY: Final = 3
-REGISTERS: Final = 4
-
-RECENT_BITS: Final = 12
-"""The recent memory has 2**12 places: with two words a state it takes 64 KiB of the second-level cache."""
+from checker.explore.arrays import (
+    COUNT,
+    CROWDED,
+    CURSOR,
+    DONE,
+    FAULT,
+    FAULTY,
+    FULL,
+    NO_PARENT,
+    RECENT_BITS,
+    UNSEEN,
+    Batch,
+    Functions,
+    Rows,
+    Table,
+    Tally,
+)
+from checker.explore.front_end import intrinsic, kernel, part, text_of
 
 # Typed, because numba, like numpy, makes a float of an unsigned and a signed integer.
 _EMPTY: Final = np.uint64(0)
@@ -65,48 +61,15 @@ _TOGETHER: Final = np.uint64(8)  # rows judged by `violated_by_any`
 _BYTE: Final = np.uint64(2**8 - 1)
 _LAST_SLOT: Final = np.uint64(2**7)
 _RECENT: Final = np.uint64(64 - RECENT_BITS)
+# Of the same types as what they are in place of, or numba would compile `_announce` twice.
+_NONE: Final = np.int64(0)
+_NO_PARENT: Final = np.int64(NO_PARENT)
 # Odd numbers without a pattern: the fractions of the golden ratio, of the square root of 3 and of the square root of 5.
 _SEED: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = np.uint64(0xBB67AE8584CAA73B)
 _LAST: Final = np.uint64(0x3C6EF372FE94F82B)
 
-# Nothing is allocated in here, so numba's runtime for that is not needed. (Any: numba's annotations lack some options.)
-_OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "_nrt": False}
-# Parts are called by kernels only, not by Python nor by C.
-_PART_OPTIONS: Final[dict[str, Any]] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
-
 _WORD: Final = ir.IntType(64)
-
-
-def _kernel(function: Callable[..., Any]) -> Any:
-    """Compile on the first call and keep the machine code, unless there is nowhere to keep it."""
-    try:
-        return numba.njit(cache=True, nogil=True, **_OPTIONS)(function)
-    except RuntimeError:  # "no locator available": neither this folder nor the user's cache can be written to
-        return numba.njit(nogil=True, **_OPTIONS)(function)
-
-
-def _part(function: Callable[..., Any]) -> Any:
-    """Compile a piece of a kernel, always inlined."""
-    return numba.njit(forceinline=True, **_PART_OPTIONS)(function)
-
-
-def _intrinsic(signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Let kernels call what a function emits, given the context, the builder and the arguments of a call."""
-
-    def decorate(emit: Callable[..., Any]) -> Any:
-        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            value = emit(context, builder, *arguments)
-            return context.get_dummy_value() if signature.return_type == types.none else value
-
-        def typing(*_: Any) -> Any:
-            return signature, generate
-
-        context, _builder, *arguments = inspect.signature(emit).parameters.values()
-        typing.__signature__ = inspect.Signature([context, *arguments])  # type: ignore[attr-defined]  # numba reads it
-        return intrinsic(typing)
-
-    return decorate
 
 
 # Intrinsics. An address is an int64, as Python's numbers are, and with an index, which is a uint64, it makes an array.
@@ -120,11 +83,11 @@ def _memory(bits: int) -> tuple[Any, Any]:
     """How to read and to write an item of an array of unsigned numbers."""
     number, kind = getattr(types, f"uint{bits}"), ir.IntType(bits)
 
-    @_intrinsic(number(types.int64, types.uint64))
+    @intrinsic(number(types.int64, types.uint64))
     def read(_context: Any, builder: Any, array: Any, index: Any) -> Any:
         return builder.load(_pointer(builder, array, index, kind))
 
-    @_intrinsic(types.none(types.int64, types.uint64, number))
+    @intrinsic(types.none(types.int64, types.uint64, number))
     def write(_context: Any, builder: Any, array: Any, index: Any, value: Any) -> Any:
         builder.store(value, _pointer(builder, array, index, kind))
 
@@ -142,24 +105,24 @@ def _call(builder: Any, result: ir.Type, function: Any, *pointers: Any) -> Any:
     return builder.call(builder.inttoptr(function, kind.as_pointer()), pointers)
 
 
-@_intrinsic(types.int64(types.int64, types.int64, types.int64, types.int64))
+@intrinsic(types.int64(types.int64, types.int64, types.int64, types.int64))
 def _call_expand(_context: Any, builder: Any, expand: Any, state: Any, successors: Any, steps: Any) -> Any:
     return _call(builder, _WORD, expand, state, successors, steps)
 
 
-@_intrinsic(types.uint64(types.int64, types.int64, types.uint64))
+@intrinsic(types.uint64(types.int64, types.int64, types.uint64))
 def _call_violated(_context: Any, builder: Any, violated: Any, words: Any, start: Any) -> Any:
     """Call it for the state that starts at an index of the words."""
     return _call(builder, _WORD, violated, _pointer(builder, words, start, _WORD))
 
 
-@_intrinsic(types.none(types.int64, types.int64, types.uint64, types.uint64))
+@intrinsic(types.none(types.int64, types.int64, types.uint64, types.uint64))
 def _call_canonical(_context: Any, builder: Any, canonical: Any, words: Any, source: Any, target: Any) -> Any:
     """Call it for the state that starts at index `source` of the words; the result starts at `target`."""
     _call(builder, ir.VoidType(), canonical, *(_pointer(builder, words, start, _WORD) for start in (source, target)))
 
 
-@_intrinsic(types.none(types.int64, types.uint64))
+@intrinsic(types.none(types.int64, types.uint64))
 def _prefetch(_context: Any, builder: Any, words: Any, index: Any) -> Any:
     """Ask for the line of memory that a word is in, to be read soon; an address that does not exist does no harm."""
     byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -169,7 +132,7 @@ def _prefetch(_context: Any, builder: Any, words: Any, index: Any) -> Any:
     builder.call(prefetch, [address, number(0), number(3), number(1)])
 
 
-@_intrinsic(types.uint64(types.int64, types.uint64, types.uint64))
+@intrinsic(types.uint64(types.int64, types.uint64, types.uint64))
 def _compare(_context: Any, builder: Any, slots: Any, line: Any, hashed: Any) -> Any:
     """Compare a line of slots with a hash: bits 0 to 7 tell which have its tag, bits 8 to 15 which are empty."""
     vector, number = ir.VectorType(_WORD, 8), ir.IntType(32)
@@ -183,7 +146,7 @@ def _compare(_context: Any, builder: Any, slots: Any, line: Any, hashed: Any) ->
     return builder.or_(bits[0], builder.shl(bits[1], _WORD(8)))
 
 
-@_intrinsic(types.uint64(types.uint64))
+@intrinsic(types.uint64(types.uint64))
 def _lowest(_context: Any, builder: Any, bits: Any) -> Any:
     """The place of the lowest bit that is set."""
     return builder.cttz(bits, ir.IntType(1)(1))
@@ -192,7 +155,7 @@ def _lowest(_context: Any, builder: Any, bits: Any) -> Any:
 # States, each `width` words from a start on
 
 
-@_part
+@part
 def _hash(words: Any, start: Any, width: Any) -> Any:
     """Mix the words of a state so that each bit of them reaches the upper half."""
     mixed = _SEED
@@ -202,7 +165,7 @@ def _hash(words: Any, start: Any, width: Any) -> Any:
     return mixed * _LAST
 
 
-@_part
+@part
 def _equal(some: Any, start: Any, others: Any, other_start: Any, width: Any) -> Any:
     """Whether two states are the same, word for word."""
     difference = _EMPTY
@@ -211,7 +174,7 @@ def _equal(some: Any, start: Any, others: Any, other_start: Any, width: Any) -> 
     return difference == _EMPTY
 
 
-@_part
+@part
 def _copy(words: Any, source: Any, others: Any, target: Any, width: Any) -> None:
     """Write a state elsewhere."""
     for word in range(len(width)):
@@ -221,7 +184,7 @@ def _copy(words: Any, source: Any, others: Any, target: Any, width: Any) -> None
 # From a state to its candidates
 
 
-@_part
+@part
 def _met(batch: Any, hashed: Any, start: Any, width: Any) -> Any:
     """Whether the recent memory has a state of the batch; if not, it has it from now on.
 
@@ -238,7 +201,7 @@ def _met(batch: Any, hashed: Any, start: Any, width: Any) -> Any:
     return difference == _EMPTY
 
 
-@_part
+@part
 def _announce(functions: Any, table: Any, batch: Any, size: Any, place: Any, more: Any, parent: Any) -> Any:
     """Turn successors into candidates: canonicalise and hash them, leave out those just met, ask for home lines.
 
@@ -264,7 +227,7 @@ def _announce(functions: Any, table: Any, batch: Any, size: Any, place: Any, mor
     return np.int64(last)
 
 
-@_part
+@part
 def _fill(
     functions: Any, table: Any, rows: Any, batch: Any, size: Any, place: Any, cursor: Any, end: Any, most: Any
 ) -> Any:
@@ -287,7 +250,7 @@ def _fill(
 # From candidates to new states
 
 
-@_part
+@part
 def _approach(table: Any, rows: Any, batch: Any, size: Any, width: Any) -> None:
     """Find the lines where looking up goes on, and ask for the states that they point to.
 
@@ -312,7 +275,7 @@ def _approach(table: Any, rows: Any, batch: Any, size: Any, width: Any) -> None:
         _prefetch(rows.words, row * np.uint64(len(width)))
 
 
-@_part
+@part
 def _sift(rows: Any, batch: Any, size: Any, width: Any) -> Any:
     """List the candidates that are not in the rows found for them; returns their number."""
     words, fresh = np.uint64(len(width)), _EMPTY
@@ -324,7 +287,7 @@ def _sift(rows: Any, batch: Any, size: Any, width: Any) -> Any:
     return np.int64(fresh)
 
 
-@_part
+@part
 def _find(table: Any, rows: Any, batch: Any, candidate: Any, width: Any) -> Any:
     """The slot that holds a candidate, or the empty slot where it belongs."""
     line, hashed, words = _read(batch.lines, candidate), _read(batch.hashes, candidate), np.uint64(len(width))
@@ -342,7 +305,7 @@ def _find(table: Any, rows: Any, batch: Any, candidate: Any, width: Any) -> Any:
         line = (line + _ONE) & table.last
 
 
-@_part
+@part
 def _keep_new(table: Any, rows: Any, batch: Any, size: Any, width: Any, tally: Any) -> Any:
     """Store those of the first `size` candidates that are new, in order; returns the one that finds no row left, or -1.
 
@@ -365,7 +328,7 @@ def _keep_new(table: Any, rows: Any, batch: Any, size: Any, width: Any, tally: A
     return -1
 
 
-@_part
+@part
 def _judge(functions: Any, rows: Any, first: Any, end: Any, tally: Any) -> None:
     """Record, in order, rows from `first` up to `end` as the first ones for the predicates that they are first to meet.
 
@@ -388,7 +351,7 @@ def _judge(functions: Any, rows: Any, first: Any, end: Any, tally: Any) -> None:
     _write(tally.registers, UNSEEN, unseen)
 
 
-@_part
+@part
 def _settle(functions: Any, table: Any, rows: Any, batch: Any, size: Any, place: Any, tally: Any) -> Any:
     """Look up `size` candidates, made of `place` successors; False if a new one finds no row left.
 
@@ -405,7 +368,7 @@ def _settle(functions: Any, table: Any, rows: Any, batch: Any, size: Any, place:
     return failed < 0
 
 
-@_kernel
+@kernel
 def advance(functions: Any, table: Any, rows: Any, batch: Any, given: Any, most: Any, tally: Any, end: Any) -> Any:
     """Expand the rows from the cursor up to, and not including, row `end`; returns why it stopped.
 
@@ -416,7 +379,7 @@ def advance(functions: Any, table: Any, rows: Any, batch: Any, given: Any, most:
     while given > 0 or cursor < end:
         if np.int64(_read(tally.registers, COUNT)) + batch.longest > table.most:
             return CROWDED
-        size = _announce(functions, table, batch, 0, 0, given, NO_PARENT)
+        size = _announce(functions, table, batch, _NONE, _NONE, given, _NO_PARENT)
         size, place, cursor, faulty = _fill(functions, table, rows, batch, size, given, cursor, end, most)
         if not _settle(functions, table, rows, batch, size, place, tally):
             return FULL
@@ -431,19 +394,19 @@ def advance(functions: Any, table: Any, rows: Any, batch: Any, given: Any, most:
 # A larger table
 
 
-@_part
+@part
 def _taken(slots: Any, line: Any) -> Any:
     """How many slots of a line are taken; they are filled in order."""
     return _lowest(_compare(slots, line, _EMPTY) >> _SLOTS | (_BYTE + _ONE))
 
 
-@_part
+@part
 def _taken_in_pair(table: Any, line: Any) -> Any:
     """The same of a line and of the one after it, in a byte each."""
     return _taken(table.slots, line) | _taken(table.slots, line + _ONE) << _SLOTS
 
 
-@_part
+@part
 def _enter(table: Any, slot: Any) -> None:
     """Put a slot into the first line, from its home line on, that is not full."""
     line = slot >> table.shift
@@ -454,7 +417,7 @@ def _enter(table: Any, slot: Any) -> None:
     _write(table.slots, line * _SLOTS + used, slot)
 
 
-@_kernel
+@kernel
 def move(old: Any, first: Any, end: Any, table: Any) -> None:
     """Enter lines `first` to `end`, not included, of an old table's slots into a table of twice the size.
 
@@ -475,3 +438,10 @@ def move(old: Any, first: Any, end: Any, table: Any) -> None:
             else:
                 _write(table.slots, (home + side) * _SLOTS + used, slot)
                 taken += _ONE << side * _SLOTS
+
+
+def source(words: int) -> str:
+    """The kernels in LLVM's language, for states of so many words."""
+    functions, table, rows = Functions(0, 0, 0, 0, (0,) * words), Table(0, _EMPTY, _EMPTY, 0), Rows(0, 0, 0, _EMPTY)
+    batch, tally = Batch(*[0] * len(Batch._fields)), Tally(0, 0, 0)
+    return text_of({advance: (functions, table, rows, batch, 0, 0, tally, 0), move: (0, 0, 0, table)})

@@ -24,12 +24,16 @@ import mmap
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.explore import kernels
+from checker.cache import NO_CACHE, Cache
+from checker.explore import arrays
+from checker.explore.arrays import Batch, Functions, Rows, Table, Tally, addresses
+from checker.explore.search_loop import SearchLoop, search_loop
 
 MOST_STATES: Final = 2**32 - 2
 """A slot has 32 bits for an index plus one, and a row has 32 bits for a parent, or for none."""
@@ -78,87 +82,20 @@ class NativeFunctions:
 class Pause(enum.Enum):
     """Why the store stopped advancing: there, out of table, out of rows, or at a state with a faulty step."""
 
-    DONE = kernels.DONE
-    CROWDED = kernels.CROWDED
-    FULL = kernels.FULL
-    FAULT = kernels.FAULT
-
-
-class Functions(NamedTuple):
-    """Addresses of the native functions, and a tuple of as many zeros as a state has words.
-
-    The length of a tuple is part of its type: each width gets kernels of its own, with the loops over words unrolled.
-    """
-
-    expand: int
-    violated: int
-    violated_by_any: int
-    canonical: int
-    width: tuple[int, ...]
-
-
-# The arrays, as kernels take them: with addresses instead (see `_addresses`).
-
-
-class Rows(NamedTuple):
-    """One row a state: its words (64 bits each), the row that it was reached from (32), the step (16). And how many."""
-
-    words: Any
-    parents: Any
-    steps: Any
-    most: Any
-
-
-class Table(NamedTuple):
-    """The slots (64 bits); by how much to shift a hash to get its home line; the last line; the most states."""
-
-    slots: Any
-    shift: Any
-    last: Any
-    most: Any
-
-
-class Batch(NamedTuple):
-    """Successors, by the step that led to them, and candidates: those that were not met a moment ago.
-
-    Of each candidate: its words, its parent (32 bits), its place among the successors, its hash; the line at which
-    looking it up goes on, the row to compare it with, and 1 if that row has its tag, else 0. `fresh` are the candidates
-    that are not in that row. `recent` outlasts the batch; see `_met`. All have 64 bits, but for steps (16) and parents.
-    `longest` is how many successors there may be.
-    """
-
-    steps: Any
-    words: Any
-    parents: Any
-    places: Any
-    hashes: Any
-    lines: Any
-    rows: Any
-    tagged: Any
-    fresh: Any
-    recent: Any
-    longest: int
-
-
-class Tally(NamedTuple):
-    """Successors counted by step, the first state of each predicate, and the registers; 64 bits each.
-
-    The registers are an array, not results, so that a Ctrl-C finds them up to date wherever it strikes.
-    """
-
-    steps: Any
-    first: Any
-    registers: Any
-
-
-_Arrays = TypeVar("_Arrays", Rows, Table, Batch, Tally)
+    DONE = arrays.DONE
+    CROWDED = arrays.CROWDED
+    FULL = arrays.FULL
+    FAULT = arrays.FAULT
 
 
 class VisitedStore:
     """Distinct states by index, in the order in which breadth-first search finds them."""
 
-    def __init__(self, functions: NativeFunctions, predicates: int, most_states: int = MOST_STATES) -> None:
+    def __init__(
+        self, functions: NativeFunctions, predicates: int, most_states: int = MOST_STATES, cache: Cache = NO_CACHE
+    ) -> None:
         """Make an empty store for at most `most_states` states; MemoryError if not even one can be reserved."""
+        self._cache = cache
         self._words = functions.words
         self._initial = functions.steps
         self._functions = _addresses_of(functions)
@@ -169,9 +106,8 @@ class VisitedStore:
         self._tally = _empty_tally(functions.steps, predicates)
 
     def compile(self) -> None:
-        """Have the kernels compiled, or loaded, before anybody looks at the clock."""
-        self._advance(0, 0)
-        kernels.move(0, 0, 0, _addresses(self._table))
+        """Have the search loop compiled, or loaded, before anybody looks at the clock."""
+        self._loop  # noqa: B018  # asking for it is enough
 
     def admit(self, states: Sequence[Sequence[int]]) -> Pause:
         """Keep initial states, or their representatives; equal ones once. FULL if one finds no row left, else DONE."""
@@ -194,9 +130,13 @@ class VisitedStore:
         return self._advance(0, end)
 
     def _advance(self, given: int, end: int) -> Pause:
-        table, rows, tally = _addresses(self._table), _addresses(self._rows), _addresses(self._tally)
-        batch = _addresses(self._batch)
-        return Pause(kernels.advance(self._functions, table, rows, batch, given, self._batch_size, tally, end))
+        table, rows, tally = addresses(self._table), addresses(self._rows), addresses(self._tally)
+        batch = addresses(self._batch)
+        return Pause(self._loop.advance(self._functions, table, rows, batch, given, self._batch_size, tally, end))
+
+    @cached_property
+    def _loop(self) -> SearchLoop:
+        return search_loop(self._words, self._cache)
 
     @property
     def growth(self) -> int:
@@ -212,13 +152,13 @@ class VisitedStore:
         table, self._area = _empty_table(2 * old.size)
         for first in range(0, old.size, SWEEP):
             end = min(first + SWEEP, old.size)
-            kernels.move(old.ctypes.data, first // SLOTS_OF_A_LINE, end // SLOTS_OF_A_LINE, _addresses(table))
+            self._loop.move(old.ctypes.data, first // SLOTS_OF_A_LINE, end // SLOTS_OF_A_LINE, addresses(table))
             _give_back(old_area, first * old.itemsize, SWEEP * old.itemsize)
             yield
         self._table = table
 
     def __len__(self) -> int:
-        return int(self._tally.registers[kernels.COUNT])
+        return int(self._tally.registers[arrays.COUNT])
 
     @property
     def capacity(self) -> int:
@@ -233,17 +173,17 @@ class VisitedStore:
     @property
     def cursor(self) -> int:
         """Index of the next state to expand."""
-        return int(self._tally.registers[kernels.CURSOR])
+        return int(self._tally.registers[arrays.CURSOR])
 
     @property
     def seen(self) -> int:
         """Bit mask of the predicates that some state has met."""
-        return (1 << self.predicates) - 1 & ~int(self._tally.registers[kernels.UNSEEN])
+        return (1 << self.predicates) - 1 & ~int(self._tally.registers[arrays.UNSEEN])
 
     @property
     def faulty_step(self) -> int:
         """After FAULT: the step that is enabled in the state at the cursor and leaves the domains."""
-        return int(self._tally.registers[kernels.FAULTY])
+        return int(self._tally.registers[arrays.FAULTY])
 
     @property
     def steps_taken(self) -> NDArray[np.int64]:
@@ -261,7 +201,7 @@ class VisitedStore:
     def origin(self, index: int) -> tuple[int, int] | None:
         """The index of the state that a state was first reached from, and the step; None for an initial state."""
         parent = int(self.parents[index])
-        return None if parent == kernels.NO_PARENT else (parent, int(self.steps[index]))
+        return None if parent == arrays.NO_PARENT else (parent, int(self.steps[index]))
 
     @property
     def states(self) -> NDArray[np.uint64]:
@@ -289,19 +229,13 @@ def _addresses_of(functions: NativeFunctions) -> Functions:
     )
 
 
-def _addresses(arrays: _Arrays) -> _Arrays:
-    """The same with addresses instead of arrays, as kernels take it; the arrays must outlive the call."""
-    fields = (each.ctypes.data if isinstance(each, np.ndarray) else each for each in arrays)
-    return type(arrays)(*fields)
-
-
 def _slots_for(states: int) -> int:
     """The smallest table for some more states than one batch."""
     return max(FIRST_SLOTS, 1 << (2 * states).bit_length())
 
 
 def _empty_batch(words: int, length: int) -> Batch:
-    recent = np.zeros(words << kernels.RECENT_BITS, np.uint64)
+    recent = np.zeros(words << arrays.RECENT_BITS, np.uint64)
     recent[0] = 2**64 - 1  # as for zeros in the other places, a hash that does not belong there
     return Batch(
         steps=np.zeros(length, np.uint16),
@@ -319,8 +253,8 @@ def _empty_batch(words: int, length: int) -> Batch:
 
 
 def _empty_tally(steps: int, predicates: int) -> Tally:
-    registers = np.zeros(kernels.REGISTERS, np.uint64)
-    registers[kernels.UNSEEN] = (1 << predicates) - 1
+    registers = np.zeros(arrays.REGISTERS, np.uint64)
+    registers[arrays.UNSEEN] = (1 << predicates) - 1
     # One more step than there are: the one that "leads" to the initial states.
     return Tally(np.zeros(steps + 1, np.int64), np.zeros(predicates, np.int64), registers)
 
@@ -328,7 +262,7 @@ def _empty_tally(steps: int, predicates: int) -> Tally:
 def _empty_table(slots: int) -> tuple[Table, mmap.mmap]:
     area = _reserve(slots * 8)
     lines = slots // SLOTS_OF_A_LINE
-    shift, last = np.uint64(65 - lines.bit_length()), np.uint64(lines - 1)
+    shift, last = 65 - lines.bit_length(), lines - 1
     return Table(np.frombuffer(area, np.uint64), shift, last, slots // 4 * 3), area
 
 
@@ -341,7 +275,7 @@ def _reserve_rows(words: int, most: int) -> Rows:
                 words=np.frombuffer(_reserve(rows * words * 8), np.uint64),
                 parents=np.frombuffer(_reserve(rows * 4), np.uint32),
                 steps=np.frombuffer(_reserve(rows * 2), np.uint16),
-                most=np.uint64(rows),
+                most=rows,
             )
         except OSError:  # the process may not have that many addresses (ulimit -v)
             rows //= 2
