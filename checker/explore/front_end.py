@@ -64,7 +64,7 @@ _COLLECTOR: Final[Any] = _Collector("kernels")  # type: ignore[no-untyped-call]
 
 
 # numba's default passes without those for what kernels do not have: closures, `with`, `raise`, array expressions,
-# overloads to inline, values that are known while types are inferred. Together these take a fifth of the time.
+# overloads to inline, branches never taken. To look for these takes a sixth of the time.
 _PASSES: Final = (
     untyped_passes.TranslateByteCode,
     untyped_passes.FixupArgs,
