@@ -10,7 +10,7 @@ proved holds for those too; a refuting state, on the other hand, need not be rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
@@ -97,23 +97,28 @@ class Terms:
         return result
 
     def all_of(self, terms: Iterable[Term]) -> Term:
-        return self._junction(z3.And, terms, self.true)
+        return self._junction(z3.Z3_mk_and, terms, self.true)
 
     def any_of(self, terms: Iterable[Term]) -> Term:
-        return self._junction(z3.Or, terms, self.false)
+        return self._junction(z3.Z3_mk_or, terms, self.false)
 
-    def _junction(self, connect: Any, terms: Iterable[Term], neutral: Term) -> Term:
-        parts = [term for term in terms if not term.eq(neutral)]
-        return connect(parts) if len(parts) > 1 else parts[0] if parts else neutral
+    def _junction(self, make: Any, terms: Iterable[Term], neutral: Term) -> Term:
+        parts = [term for term in terms if not _identical(term, neutral)]
+        return self._connected(make, parts) if len(parts) > 1 else parts[0] if parts else neutral
+
+    def _connected(self, make: Any, parts: Sequence[Term]) -> Term:
+        """What `z3.And` and `z3.Or` do, but for looking whether a part needs to be converted: none does."""
+        asts = (z3.Ast * len(parts))(*(part.as_ast() for part in parts))
+        return z3.BoolRef(make(self.context.ref(), len(parts), asts), self.context)
 
     def negated(self, term: Term) -> Term:
         return z3.Not(term)
 
     def same(self, left: Term, right: Term) -> Term:
-        return self.true if left.eq(right) else left == right
+        return self.true if _identical(left, right) else left == right
 
     def implies(self, premise: Term, conclusion: Term) -> Term:
-        return self.true if conclusion.eq(self.true) else z3.Implies(premise, conclusion)
+        return self.true if _identical(conclusion, self.true) else z3.Implies(premise, conclusion)
 
     def lowered(self, expr: Expr, cells: tuple[Term, ...], memo: dict[Expr, Term]) -> Term:
         """The value of `expr` where the cells have the given values."""
@@ -134,9 +139,9 @@ class Terms:
             case Op.NOT:
                 return z3.Not(args[0])
             case Op.AND:
-                return z3.And(args)
+                return self._connected(z3.Z3_mk_and, args)
             case Op.OR:
-                return z3.Or(args)
+                return self._connected(z3.Z3_mk_or, args)
             case Op.EQUAL:
                 return args[0] == args[1]
             case Op.LESS:
@@ -155,6 +160,11 @@ class Terms:
     def _fits(self, expr: Expr) -> bool:
         half = 1 << (self.width - 1)
         return -half <= expr.low and expr.high < half
+
+
+def _identical(left: Term, right: Term) -> bool:
+    """Whether two terms of one context are the same: z3 has each term once, so they have the same address."""
+    return bool(left.ast.value == right.ast.value)
 
 
 class SymbolicState:
