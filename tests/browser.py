@@ -15,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Browser:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """One command of the DevTools protocol, and its answer."""
@@ -93,10 +95,10 @@ class Browser:
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Open a file and wait until it is drawn."""
-        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url="about:blank")  # else another fragment of the same file would load nothing
         self._events.clear()
-        self.call("Page.navigate", url=path.resolve().as_uri() + fragment)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self._events):
+        loader = self.call("Page.navigate", url=path.resolve().as_uri() + fragment)["loaderId"]
+        while not any(map(partial(_is_load, loader), self._events)):
             self._note(self._next_message())
         self.value("new Promise(requestAnimationFrame)")
 
@@ -133,6 +135,13 @@ class Browser:
     def printed(self) -> bytes:
         """The page as a PDF."""
         return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+
+
+def _is_load(loader: str, event: dict[str, Any]) -> bool:
+    """Whether the event says that this navigation, and no earlier one, has loaded its page."""
+    details = event.get("params", {})
+    is_late = event.get("method") == "Page.lifecycleEvent" and details["name"] == "load"
+    return is_late and details["loaderId"] == loader
 
 
 def find_browser() -> str | None:

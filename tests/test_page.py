@@ -94,6 +94,16 @@ def test_markup_in_names_is_text() -> None:
     assert data(page)["frames"][1]["lanes"][0]["name"] == HOSTILE
 
 
+def test_control_characters_are_told_in_letters() -> None:
+    page = page_of(film(climbing(1, tells=lambda *_: "a\x07b\x1b[31mc\u202ed"), "some\x08spec"), ["a\x85title"])
+    assert {char for char in page if not char.isprintable()} == {"\n"}
+    assert data(page)["frames"][1]["sentence"] == r"a\u0007b\u001b[31mc\u202ed"
+    text = Outline(page).text
+    assert r"a\u0007b\u001b[31mc\u202ed" in text
+    assert r"some\u0008spec" in text
+    assert r"a\u0085title" in text
+
+
 def test_the_failing_part_is_readable_without_scripts() -> None:
     text = Outline(of(truncated())).text
     assert "Why WeakIsr fails here" in text

@@ -13,6 +13,8 @@ from model.language.show import Change, differences, sentence
 
 LINE = 52  # columns of a label
 MOST_CHANGES = 12
+#: Separators of lines, characters that are none, and those that set the direction of whatever follows them.
+_UNFIT = "\u2028\u2029\ufffe\uffff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def node_label(graph: StateGraph, place: int) -> list[str]:
@@ -54,10 +56,11 @@ def parameters(graph: StateGraph, edge: Edge) -> dict[str, Json]:
 
 
 def printable(text: str) -> str:
-    """Text without what XML cannot hold and no picture can show: such a character becomes `\\u0007`, in letters."""
+    """Text without what XML cannot hold, no picture can show or would turn other text round: such a character becomes
+    `\\u0007`, in letters."""
     return "".join(f"\\u{ord(each):04x}" if _is_hidden(each) else each for each in text)
 
 
 def _is_hidden(character: str) -> bool:
-    is_odd = unicodedata.category(character) in ("Cc", "Cs") or character in "\u2028\u2029\ufffe\uffff"
+    is_odd = unicodedata.category(character) in ("Cc", "Cs") or character in _UNFIT
     return is_odd and character != "\n"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 from collections.abc import Iterable
-from html import escape
 from importlib.resources import files
 from typing import Any
 
 from checker.export.frames import DrawnLane, Film, Frame, film
+from checker.export.labels import printable
 from checker.reason import Reason
 from checker.report.subject import within
 from checker.spec import Spec
@@ -61,10 +62,28 @@ def _filled(template: str, **parts: str) -> str:
     return re.sub(r"{{(\w+)}}", lambda hole: parts[hole[1]], template)
 
 
+def escape(text: str) -> str:
+    """Text that is no markup, with nothing in it that cannot be seen."""
+    return html.escape(printable(text))
+
+
 def embedded(data: Any) -> str:
     """JSON that can stand inside a script element: nothing in it can end or open one."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(_visible(data), ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _visible(data: Any) -> Any:
+    """The data with every text `printable`."""
+    match data:
+        case str():
+            return printable(data)
+        case dict():
+            return {key: _visible(value) for key, value in data.items()}
+        case list() | tuple():
+            return [_visible(value) for value in data]
+        case _:
+            return data
 
 
 # What is readable without scripts
@@ -93,7 +112,8 @@ def _reason(shown: Film, reason: Reason) -> str:
     rows = [
         ("promised", escape(shown.promise)),
         ("not for", escape(", ".join(bindings))),
-        ("failing", f"<code>{escape(reason.text.removeprefix('return '))}</code>" if reason.text else ""),
+        ("failing", f"<code>{escape(reason.condition)}</code>" if reason.condition else ""),
+        ("namely", f"<code>{escape(reason.comparison)}</code>" if reason.comparison else ""),
         *((f"<code>{escape(each.path)}</code>", f"<code>{escape(each.value)}</code>") for each in reason.readings),
     ]
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>\n" for name, text in rows if text)

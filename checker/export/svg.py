@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from checker.export.frames import DrawnLane, Film, Frame, film
+from checker.export.labels import printable
 from checker.reason import Reason
 from checker.report.story import wrap
 from checker.trace_file import StoredTrace
@@ -185,6 +186,8 @@ def _reasons(shown: Film, reason: Reason) -> Iterator[str]:
     bindings = dict.fromkeys(f"{binding.name} = {binding.shown}" for binding in reason.bindings)
     if bindings:
         yield f"Not for {', '.join(bindings)}."
+    if reason.comparison:
+        yield f"Namely {reason.comparison}."
     yield ", ".join(f"{each.path} = {each.value}" for each in reason.readings)
 
 
@@ -271,7 +274,7 @@ def _label(
 
 def _text(text: str) -> str:
     """Text as XML has it: escaped, and without the control characters that XML cannot hold."""
-    return escape("".join(char if char.isprintable() else " " for char in text))
+    return escape(printable(text).replace("\n", " "))
 
 
 def _wrap(text: str, width: float, size: int) -> list[str]:

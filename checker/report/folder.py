@@ -6,12 +6,11 @@ Like the pages, the table is one file without scripts or anything fetched, and t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from pathlib import PurePath
 from typing import Final, Protocol
 from urllib.parse import quote
 
-from checker.export.page import page
+from checker.export.page import escape, page
 from checker.outcome import Outcome, Verdict
 from checker.report.matrix import remarks, sections, totals
 from checker.report.subject import bounds_text, features_text

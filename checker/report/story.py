@@ -239,7 +239,8 @@ class _Story:
         # A variable of an outer loop counts as bound again in an inner one.
         bindings = dict.fromkeys(f"{binding.name} = {binding.shown}" for binding in reason.bindings)
         yield from self._labelled("not for", [", ".join(bindings)])
-        yield from self._labelled("failing", [reason.text.removeprefix("return "), reason.where])
+        yield from self._labelled("failing", [reason.condition, reason.where])
+        yield from self._labelled("namely", [reason.comparison])
         width = max((len(reading.path) for reading in reason.readings), default=0)
         yield from self._labelled("values", [f"{each.path:{width}}  {each.value}" for each in reason.readings])
 
