@@ -5,6 +5,7 @@ An editable install has copies in `_data` as well, but not beside this file, so 
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ _PACKAGE: Final = Path(__file__).resolve().parent
 _IN_WHEEL: Final = _PACKAGE / "_data"
 
 SUFFIX: Final = ".toml"
+_ORDER: Final = f"reading-order{SUFFIX}"
 
 
 def specs_folder() -> Path:
@@ -30,6 +32,14 @@ def shipped_specs() -> dict[str, Path]:
     folder = specs_folder()
     names = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.glob(f"*/**/*{SUFFIX}")}
     return dict(sorted(names.items()))
+
+
+def reading_order() -> dict[str, str]:
+    """The section that each shipped spec belongs to, by name, in the order to read them in. Those of `slow/`, which
+    repeat others at larger bounds, have none; nor has any where the folder does not say."""
+    path = specs_folder() / _ORDER
+    order = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return {name: section["title"] for section in order.get("section", ()) for name in section["specs"]}
 
 
 def _data_folder() -> Path:

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from checker.data import shipped_specs
+from checker.data import reading_order, shipped_specs
 from checker.estimate import estimate
 from checker.outcome import Verdict
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS, Document, load_document
@@ -77,7 +77,7 @@ class Spec:
     `features` are the rules in which the spec differs from the variant it names. `expect` and `counts` are what the
     file says of its own variant, features and bounds; `is_as_written` is false once any of these is changed, and then
     nothing is expected. `quick` are smaller bounds for overviews. `policy_folder` is where a truncation policy of the
-    user's own is, which `features` name as the spec does.
+    user's own is, which `features` name as the spec does. `section` is where a shipped spec belongs.
     """
 
     name: str
@@ -96,6 +96,7 @@ class Spec:
     is_as_written: bool = True
     document: Document = field(default=Document(""), repr=False, compare=False)
     policy_folder: Path = Path()
+    section: str = ""
 
     @property
     def path(self) -> Path | None:
@@ -129,6 +130,30 @@ class Spec:
 
     def all_bounds(self) -> dict[str, int]:
         return asdict(self.bounds)
+
+    @property
+    def built_on(self) -> str:
+        """The spec that this one extends and shares its variant with; empty if there is none."""
+        return "" if self._is_own("variant") else self.document.base
+
+    @property
+    def own_features(self) -> dict[str, str]:
+        """The rules in which it differs from the spec it is built on, or else from its variant."""
+        if not self.built_on:
+            return dict(self.features)
+        changed, rules = self.changed_features, self.all_features()
+        return {name: rules[name] for name in rules if name in changed or self._is_own("features", name)}
+
+    @property
+    def changed_features(self) -> dict[str, str]:
+        """The rules that are no longer those of its file."""
+        written = asdict(_variant(Table(self.document, (), dict(self.document.data)), self.variant_name))
+        return {name: rule for name, rule in self.all_features().items() if rule != written[name]}
+
+    def _is_own(self, *key: str) -> bool:
+        """Whether it stands in the spec's own file, and not in one that the spec extends."""
+        place = self.document.lines.get(key)
+        return place is not None and Path(place.file) == self.path
 
     def place(self, *path: str | int) -> Place | None:
         """The line of a key in the file that says it, or of the nearest table around it."""
@@ -259,13 +284,14 @@ def load_spec(spec: str | Path) -> Spec:
         counts=_counts(top),
         document=document,
         policy_folder=_policy_folder(top),
+        section=reading_order().get(document.name, ""),
     )._rehearsed()
 
 
 def load_shipped() -> tuple[Spec, ...]:
-    """Every shipped spec, in the order in which their variants are defined, which is the order to read them in."""
-    order = list(NAMED_VARIANTS)
-    return tuple(sorted(map(load_spec, shipped_specs()), key=lambda spec: order.index(spec.variant_name)))
+    """Every shipped spec, in the order to read them in; those that have no place in it come last, by name."""
+    placed, names = list(reading_order()), shipped_specs()
+    return tuple(map(load_spec, [*filter(names.__contains__, placed), *(name for name in names if name not in placed)]))
 
 
 def spec_for_trace(document: Mapping[str, Any], policy: Path | None = None) -> Spec:

@@ -38,12 +38,13 @@ _OTHER_ENCODINGS: Final = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "
 @dataclass(frozen=True, slots=True)
 class Document:
     """What a spec says, the specs it extends included. `files` are all that were read, the spec's own first;
-    `lines` say in which of them, and on which line, a key or list element stands."""
+    `lines` say in which of them, and on which line, a key or list element stands. `base` names the spec it extends."""
 
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
     lines: Mapping[KeyPath, Place] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
+    base: str = ""
 
     def place(self, *path: str | int) -> Place | None:
         """The line of a key, or of the nearest table around it that stands in a file."""
@@ -62,7 +63,8 @@ def load_document(spec: str | Path) -> Document:
     whole = chain[-1]
     for layer in reversed(chain[:-1]):
         whole = _laid_over(whole, layer)
-    return Document(name, whole.data, whole.lines, tuple(layer.path for layer in chain))
+    base = _name_of(chain[1].path) if len(chain) > 1 else ""
+    return Document(name, whole.data, whole.lines, tuple(layer.path for layer in chain), base)
 
 
 # Finding

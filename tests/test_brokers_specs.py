@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from checker.data import shipped_specs, specs_folder
+from checker.data import reading_order, shipped_specs, specs_folder
 from checker.outcome import Outcome
 from checker.run import Options, check
 from checker.spec import Expectation, Spec, load_spec
@@ -173,3 +173,26 @@ def told_rules(spec: Spec) -> str:
 def test_the_readme_tells_every_spec_of_the_crash_model() -> None:
     rows = ROW.findall((specs_folder() / "README.md").read_text(encoding="utf-8"))
     assert sorted(rows) == sorted(told(SPECS[name]) for name in BROKERS)
+
+
+def test_overviews_keep_to_the_order_of_the_readme() -> None:
+    text = (specs_folder() / "README.md").read_text(encoding="utf-8")
+    found, title = {}, ""
+    for heading, name in re.findall(
+        r"^##+ (?:\d+\. )?([^\n]+)$|^\| \[`[^`]+`\]\(([\w/-]+)\.toml\)", text, re.MULTILINE
+    ):
+        title = heading.removesuffix(", in reading order") or title
+        if name:
+            found[name] = title
+    assert list(reading_order().items()) == list(found.items())
+    assert set(found) == {name for name in SPECS if not name.startswith("slow/")}
+
+
+@pytest.mark.parametrize("spec", extending(), ids=lambda spec: spec.name)
+def test_reports_say_what_a_spec_changes_of_another(spec: Spec) -> None:
+    assert spec.built_on == base_of(spec).name
+    assert spec.own_features == changed_rules(spec)
+    assert spec.changed_features == {}
+    changed = spec.changed(features={"truncation": "none"})
+    assert changed.changed_features == {"truncation": "none"}
+    assert changed.own_features == {**changed_rules(spec), "truncation": "none"}

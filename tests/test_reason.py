@@ -13,9 +13,10 @@ from checker.data import counterexamples_folder
 from checker.reason import Reason
 from checker.trace_file import load
 from model.language import Bool, Enum, Map, Option, Range, Set, all_of, any_of, implies, invariant, protocol, where
+from model.language.domains import Domain
 
 PLACE = Range(0, 1)
-VARIABLES = {
+VARIABLES: dict[str, Domain] = {
     "low": Range(0, 3),
     "high": Range(0, 3),
     "late": Option(Range(0, 3)),

@@ -72,7 +72,7 @@ def test_every_broken_promise_leads_to_its_page(rows: tuple[Row, ...]) -> None:
 
 def test_the_table_says_what_the_terminal_says(rows: tuple[Row, ...]) -> None:
     texts = seen(report_pages(rows)["index.html"]).texts
-    assert {*NAMES, "8 steps", "9 steps", "holds", "177 orbits"} <= set(texts)
+    assert {*NAMES, "8", "9", "holds", "177 orbits"} <= set(texts)
     assert any("2 specs, 6 promises: 4 hold and 2 are broken." in text for text in texts)
 
 

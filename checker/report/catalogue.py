@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from checker.outcome import Verdict
 from checker.report.layout import Piece, faint, plain
 from checker.report.story import BLANK, Line, Style, steps_text, wrapped
-from checker.report.subject import Subject, bounds_text, features_text
+from checker.report.subject import Subject, bounds_text, rules_text
 from checker.report.summary import STYLE_OF
 
 
@@ -25,8 +25,8 @@ def _lines(subjects: Sequence[Subject], width: int) -> Iterator[Line]:
 def _entry(subject: Subject, width: int) -> Iterator[Line]:
     yield Line(((subject.name, Style.HEADING),))
     yield from wrapped(subject.title, width, margin="  ")
-    changed = f"; {features_text(subject)}" if subject.features else ""
-    yield from wrapped(f"{bounds_text(subject)}{changed}", width, Style.FAINT, margin="  ")
+    told = "; ".join(filter(None, (bounds_text(subject), rules_text(subject))))
+    yield from wrapped(told, width, Style.FAINT, margin="  ")
     yield from _packed([_expected(subject, name) for name in subject.invariants], width)
 
 

@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 from checker.export.page import escape, page
 from checker.outcome import Outcome, Verdict
-from checker.report.matrix import remarks, sections, totals
-from checker.report.subject import bounds_text, features_text
-from checker.report.table import explored_text, same_bounds, verdict_cells
+from checker.report.matrix import caption, legend, remarks, sections, totals
+from checker.report.story import steps_text
+from checker.report.subject import bounds_text, rules_text
+from checker.report.table import UNASKED, explored_text, promises, same_bounds, verdict_cells
 from checker.spec import Spec
 from checker.trace_file import file_name, reread
 
@@ -33,6 +34,9 @@ class Found(Protocol):
 
     @property
     def traces(self) -> Mapping[str, str]: ...
+
+    @property
+    def crashes(self) -> Mapping[str, int]: ...
 
 
 #: File names of pages, by spec and invariant.
@@ -71,8 +75,15 @@ def _index(rows: Sequence[Found], names: Names) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"{SIGN}\n{_POLICY}\n<title>Promises kept and broken</title>\n<style>\n{_STYLE}</style>\n</head>\n"
         f"<body>\n<h1>Promises kept and broken</h1>\n<p>{escape(totals(rows, None))} {_HINT}</p>\n"
-        f"{notes}{tables}\n</body>\n</html>\n"
+        f"{notes}{tables}\n{_legend(rows)}</body>\n</html>\n"
     )
+
+
+def _legend(rows: Sequence[Found]) -> str:
+    """What the cells mean. Bounds are told in words here."""
+    told = [(sign, meaning) for (sign, _), meaning in legend(rows) if sign != "bounds"]
+    listed = "".join(f"<dt>{escape(sign)}</dt><dd>{escape(meaning)}</dd>\n" for sign, meaning in told)
+    return f"<dl>\n{listed}</dl>\n"
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -81,12 +92,13 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _table(rows: Sequence[Found], names: Names) -> str:
     shared = same_bounds(rows)
-    caption = f"Within {bounds_text(rows[0].spec)}" if shared else "Each within its own bounds"
-    heads = [f'<th scope="col">{_breakable(found.name)}</th>' for found in rows[0].outcome.invariants]
-    body = _joined([_row(row, names, shared) for row in rows])
+    heading = caption(rows)
+    asked = promises(rows)
+    heads = [f'<th scope="col">{_breakable(name)}</th>' for name in asked]
+    body = _joined([_row(row, names, asked, shared) for row in rows])
     header = f'<th scope="col">spec</th>{"".join(heads)}<th scope="col">explored</th>'
     return (
-        f'<div class="scroll" tabindex="0">\n<table>\n<caption>{escape(caption)}</caption>\n<thead>\n'
+        f'<div class="scroll" tabindex="0">\n<table>\n<caption>{escape(heading)}</caption>\n<thead>\n'
         f"<tr>{header}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
 
@@ -96,26 +108,33 @@ def _breakable(name: str) -> str:
     return "".join(f"<wbr>{char}" if char.isupper() and at else escape(char) for at, char in enumerate(name))
 
 
-def _row(row: Found, names: Names, shared: bool) -> str:
-    below = [row.spec.title, features_text(row.spec), "" if shared else bounds_text(row.spec)]
+def _row(row: Found, names: Names, asked: Sequence[str], shared: bool) -> str:
+    below = [row.spec.title, rules_text(row.spec), "" if shared else bounds_text(row.spec)]
     small = "".join(f"<small>{escape(text)}</small>" for text in below if text)
+    cells = dict(_cells(row, names))
     return (
-        f'<tr><th scope="row">{escape(row.spec.name)}{small}</th>{"".join(_cells(row, names))}'
-        f"<td>{escape(explored_text(row.outcome))}</td></tr>"
+        f'<tr><th scope="row">{escape(row.spec.name)}{small}</th>{"".join(cells.get(each, _NOTHING) for each in asked)}'
+        f'<td class="count">{escape(explored_text(row.outcome))}</td></tr>'
     )
 
 
-def _cells(row: Found, names: Names) -> Iterator[str]:
+def _cells(row: Found, names: Names) -> Iterator[tuple[str, str]]:
+    """The cell of each promise."""
     for found, (text, _) in zip(row.outcome.invariants, verdict_cells(row), strict=True):
         name = names.get((row.spec.name, found.name))
-        shown = escape(text)
+        shown = escape(text.strip())
         if name is not None and found.verdict is Verdict.VIOLATED:
-            label = escape(f"{text}: how {found.name} is broken in {row.spec.name}")
+            crashes = row.crashes.get(found.name, 0)
+            with_crashes = f", {crashes} of them a crash" if crashes else ""
+            label = escape(
+                f"{steps_text(found.steps or 0)}{with_crashes}: how {found.name} is broken in {row.spec.name}"
+            )
             shown = f'<a href="{escape(quote(name))}" aria-label="{label}">{shown}</a>'
-        yield f'<td class="{found.verdict.value}">{shown}</td>'
+        yield found.name, f'<td class="{found.verdict.value}">{shown}</td>'
 
 
-_HINT: Final = "A number of steps is the length of the shortest way to a violation; it leads to a page with that way."
+_NOTHING: Final = f'<td class="unasked">{UNASKED}</td>'
+_HINT: Final = "A number leads to the page of a shortest violation."
 _POLICY: Final = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'\">"
@@ -136,6 +155,11 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; border: 1p
 th[scope=row] { font-weight: 600; min-width: 12rem; overflow-wrap: anywhere; }
 small { display: block; font-weight: 400; color: var(--faint); }
 td { white-space: nowrap; }
+td.count { text-align: right; font-variant-numeric: tabular-nums; }
+td.unasked { color: var(--faint); }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1rem; margin: 0; }
+dt, dd { color: var(--faint); }
+dd { margin: 0; }
 .holds { color: var(--good); }
 .violated { background: var(--red); color: var(--bad); font-weight: 600; }
 .violated a { color: inherit; display: block; }

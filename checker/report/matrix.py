@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from checker.outcome import Verdict
-from checker.report.layout import Piece, faint, grid, seconds_text
+from checker.report.layout import Piece, faint, seconds_text
 from checker.report.story import BLANK, Line, Style, line, listed, steps_text, wrapped
-from checker.report.subject import bounds_text, explaining, surprise
+from checker.report.subject import bounds_names, bounds_text, explaining, surprise
 from checker.report.summary import STYLE_OF
-from checker.report.table import MARK, Compared, fitting_table, same_bounds
+from checker.report.table import CRASH, MARK, OPEN, UNASKED, Compared, fitting_table, promises, same_bounds
 
+LEGEND_WIDTH: Final = 6
 Row = TypeVar("Row", bound=Compared)
 
 
@@ -27,11 +28,11 @@ def _lines(
     rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]], width: int, seconds: float | None
 ) -> Iterator[Line]:
     for section in sections(rows):
-        yield from _caption(section, width)
+        yield from wrapped(f"{caption(section)}:", width, Style.HEADING)
         yield BLANK
         yield from fitting_table(section, width)
         yield BLANK
-    yield from _legend(rows)
+    yield from _legend(rows, width)
     yield BLANK
     told = [remark for row in rows for remark in remarks(row)]
     for text, style in told:
@@ -43,39 +44,54 @@ def _lines(
 
 
 def sections(rows: Sequence[Row]) -> list[list[Row]]:
-    """One table for each choice of promises."""
-    found: dict[tuple[str, ...], list[Row]] = {}
+    """One table for each section of the shipped specs, and one for all other specs."""
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(tuple(each.name for each in row.outcome.invariants), []).append(row)
+        found.setdefault(row.spec.section, []).append(row)
     return list(found.values())
 
 
-def _caption(rows: Sequence[Compared], width: int) -> list[Line]:
-    """The bounds, if they are the same everywhere."""
-    where = f" within {bounds_text(rows[0].spec)}" if same_bounds(rows) else ""
-    return wrapped(f"Promises kept and broken{where}:", width, Style.HEADING)
+def caption(rows: Sequence[Compared]) -> str:
+    """What a section is about, and its bounds, if they are the same everywhere."""
+    about = rows[0].spec.section or "Promises kept and broken"
+    return f"{about}, within {bounds_text(rows[0].spec)}" if same_bounds(rows) else about
 
 
 # What stands below
 
 
-def _legend(rows: Sequence[Compared]) -> Iterator[Line]:
+def _legend(rows: Sequence[Compared], width: int) -> Iterator[Line]:
+    """What the cells mean, as far as they occur."""
+    for sign, meaning in legend(rows):
+        head, *rest = wrapped(meaning, width, Style.FAINT, " " * (LEGEND_WIDTH + 2))
+        yield Line(((f"{sign[0]:{LEGEND_WIDTH}}  ", sign[1]), *head.pieces[1:]))
+        yield from rest
+
+
+def legend(rows: Sequence[Compared]) -> Iterator[tuple[Piece, str]]:
     verdicts = {found.verdict for row in rows for found in row.outcome.invariants}
     meanings: Mapping[Verdict, tuple[str, str]] = {
-        Verdict.HOLDS: ("holds", "in every reachable state"),
-        Verdict.VIOLATED: ("n steps", "the shortest way from the initial state to a violation"),
-        Verdict.INCONCLUSIVE: ("inconclusive", "not violated as far as explored, and that was not everything"),
+        Verdict.HOLDS: ("holds", "in every reachable state, all of which were explored"),
+        Verdict.VIOLATED: ("9", "broken: the shortest way to a violation has so many steps"),
+        Verdict.INCONCLUSIVE: (OPEN, "inconclusive: not violated as far as explored, and that was not everything"),
     }
-    told: list[list[Piece]] = [
-        [(meanings[verdict][0], STYLE_OF[verdict]), faint(meanings[verdict][1])]
-        for verdict in Verdict
-        if verdict in verdicts
-    ]
+    for verdict in Verdict:
+        if verdict in verdicts:
+            yield (meanings[verdict][0], STYLE_OF[verdict]), meanings[verdict][1]
+    if any(any(row.crashes.values()) for row in rows):
+        yield (CRASH, STYLE_OF[Verdict.VIOLATED]), "a crash on that way; two signs are two crashes"
+    if any(set(promises(section)) - set(_asked(row)) for section in sections(rows) for row in section):
+        yield faint(UNASKED), "not asked of this spec"
     if any(row.outcome.symmetry.order > 1 for row in rows):
-        told.append([faint("orbit"), faint("states that differ in names only, which was proved to be harmless")])
+        yield faint("orbits"), "states that differ in names only count as one: proved to be harmless"
+    if any(not same_bounds(section) for section in sections(rows)):
+        yield faint("bounds"), f"{bounds_names(rows[0].spec)}; a dash where the rules have no use for one"
     if any(surprise(row.spec, found) for row in rows for found in row.outcome.invariants):
-        told.append([(MARK, Style.DOUBT), faint("not what the spec expects")])
-    yield from grid(told, margin="")
+        yield (MARK, Style.DOUBT), "not what the spec expects"
+
+
+def _asked(row: Compared) -> list[str]:
+    return [found.name for found in row.outcome.invariants]
 
 
 def remarks(row: Compared) -> Iterator[tuple[str, Style]]:

@@ -35,14 +35,19 @@ class Rules(Protocol):
 
 
 class Subject(Protocol):
-    """The spec that something is reported of. `features` are the rules in which it differs from its variant, `policy`
-    is the file of a truncation policy of the user's own."""
+    """The spec that something is reported of. `features` are the rules in which it differs from its variant,
+    `own_features` those in which it differs from the spec that it is `built_on` (if any), `changed_features` those that
+    are not as its file has them. `policy` is the file of a
+    truncation policy of the user's own, `section` the part of the shipped specs that it belongs to."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def title(self) -> str: ...
+
+    @property
+    def notes(self) -> str: ...
 
     @property
     def variant_name(self) -> str: ...
@@ -52,6 +57,18 @@ class Subject(Protocol):
 
     @property
     def features(self) -> Mapping[str, str]: ...
+
+    @property
+    def built_on(self) -> str: ...
+
+    @property
+    def own_features(self) -> Mapping[str, str]: ...
+
+    @property
+    def changed_features(self) -> Mapping[str, str]: ...
+
+    @property
+    def section(self) -> str: ...
 
     @property
     def policy(self) -> Path | None: ...
@@ -83,7 +100,29 @@ def _bound_text(name: str, value: int) -> str:
 
 def features_text(subject: Subject) -> str:
     """`truncation=high-watermark and synchrony=leader`; empty if the spec is its variant."""
-    return listed([f"{name}={rule}" for name, rule in subject.features.items()])
+    return rules_of(subject.features)
+
+
+def rules_of(features: Mapping[str, str]) -> str:
+    return listed([f"{name}={rule}" for name, rule in features.items()])
+
+
+def rules_text(subject: Subject) -> str:
+    """`brokers/kip-320 with truncation=high-watermark` of a spec that is built on another; else as `features_text`."""
+    if not subject.built_on:
+        return features_text(subject)
+    own = rules_of(subject.own_features)
+    return f"{subject.built_on} with {own}" if own else f"the rules of {subject.built_on}"
+
+
+def bounds_code(subject: Subject) -> str:
+    """`3 2 1 3 - 1`: the bounds in the order of `bounds_names`, a dash for one that does not matter."""
+    unused = subject.variant.unused_bounds
+    return " ".join("-" if name in unused else str(value) for name, value in subject.all_bounds().items())
+
+
+def bounds_names(subject: Subject) -> str:
+    return ", ".join(name.replace("_", " ") for name in subject.all_bounds())
 
 
 def explaining(subject: Subject, trace: Path, full: bool = False) -> str:

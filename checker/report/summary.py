@@ -19,7 +19,7 @@ from checker.report.story import (
     tell,
     wrapped,
 )
-from checker.report.subject import Subject, bounds_text, explaining, features_text, surprise
+from checker.report.subject import Subject, bounds_text, explaining, rules_text, surprise
 from checker.trace import Trace
 
 STYLE_OF = {Verdict.HOLDS: Style.GOOD, Verdict.VIOLATED: Style.BAD, Verdict.INCONCLUSIVE: Style.DOUBT}
@@ -71,9 +71,11 @@ def _falls(fallen: Sequence[InvariantOutcome]) -> str:
 def _model(subject: Subject, width: int) -> Iterator[Line]:
     if subject.title:
         yield from labelled("rules", subject.title, width)
-    if subject.features:
-        yield from labelled("changed", features_text(subject), width)
+    if rules_text(subject):
+        yield from labelled("built on" if subject.built_on else "changed", rules_text(subject), width)
     yield from labelled("bounds", bounds_text(subject), width)
+    if subject.notes.strip():
+        yield from labelled("notes", " ".join(subject.notes.split()), width)
 
 
 def _explored(outcome: Outcome, width: int) -> Iterator[Line]:

@@ -1,27 +1,33 @@
-"""The table of a comparison, in the widest of four forms that fits the screen."""
+"""The table of a comparison, in the widest of three forms that fits the screen: a row a spec if possible."""
 
 from __future__ import annotations
 
 import enum
-import re
-from collections.abc import Iterator, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Protocol, TypeAlias, assert_never
 
 from checker.outcome import InvariantOutcome, Outcome, Verdict
 from checker.report.layout import Piece, faint, grid, plain
-from checker.report.story import Line, Style, line, steps_text
-from checker.report.subject import Subject, bounds_text, features_text, surprise
+from checker.report.story import Line, Style, line
+from checker.report.subject import Subject, bounds_code, bounds_text, rules_of, rules_text, surprise
 from checker.report.summary import STYLE_OF, stored_unit
 
 #: Stands beside a cell that is not what the spec expects.
-MARK = "!"
+MARK: Final = "!"
+#: Stands beside a number of steps, once for each crash among them.
+CRASH: Final = "†"
+#: For a promise that is not asked of a spec.
+UNASKED: Final = "·"
+OPEN: Final = "?"
+CELL: Final = 5  # columns of a cell, without what is between two
+BAR: Final = "│"
 
 #: A row of cells, or a line across all columns.
 Item: TypeAlias = "list[Piece] | Line"
 
 
 class Compared(Protocol):
-    """One spec and what was found of it."""
+    """One spec and what was found of it. `crashes` says how many there are in the shortest violation, by promise."""
 
     @property
     def spec(self) -> Subject: ...
@@ -29,18 +35,20 @@ class Compared(Protocol):
     @property
     def outcome(self) -> Outcome: ...
 
+    @property
+    def crashes(self) -> Mapping[str, int]: ...
+
 
 class Form(enum.Enum):
-    """How a row is written, widest first. The value is how wide the name of a promise may be."""
+    """How a row is written, widest first."""
 
-    WIDE = 13  # name, cells, what was explored
-    TALL = 12  # name, cells; below them what was explored
-    STACKED = 10  # name and what was explored; below them the cells
-    LISTED = 0  # name and what was explored; below them a line for each promise
+    WIDE = enum.auto()  # name, cells, what was explored
+    STACKED = enum.auto()  # name and what was explored; below them the cells
+    LISTED = enum.auto()  # name and what was explored; below them a line for each promise
 
 
 def fitting_table(rows: Sequence[Compared], width: int) -> list[Line]:
-    """Specs down, promises across. All rows have the same promises."""
+    """Specs down, promises across."""
     for form in Form:
         lines = _table(rows, form)
         if max(len(each.text) for each in lines) <= width:
@@ -52,110 +60,167 @@ def same_bounds(rows: Sequence[Compared]) -> bool:
     return len({bounds_text(row.spec) for row in rows}) == 1
 
 
+def promises(rows: Sequence[Compared]) -> list[str]:
+    """Every promise that is asked of some row, in the order of the row that is asked most."""
+    most = max(rows, key=lambda row: len(row.outcome.invariants))
+    return list(dict.fromkeys(found.name for row in (most, *rows) for found in row.outcome.invariants))
+
+
 def _table(rows: Sequence[Compared], form: Form) -> list[Line]:
-    if form in (Form.WIDE, Form.TALL):
-        return _laid_out([*_header(rows, form), *_rows(rows, form)], margin="")
-    return _laid_out(list(_stacked(rows, form)), margin="    ")
+    match form:
+        case Form.WIDE:
+            return _wide(rows)
+        case Form.STACKED:
+            return _stacked(rows)
+        case Form.LISTED:
+            return _laid_out(list(_listed(rows)))
+        case _:
+            assert_never(form)
 
 
-def _laid_out(items: Sequence[Item], margin: str) -> list[Line]:
-    cells = iter(grid([item for item in items if isinstance(item, list)], margin))
-    return [next(cells) if isinstance(item, list) else item for item in items]
+# Wide
 
 
-# Wide and tall
+def _wide(rows: Sequence[Compared]) -> list[Line]:
+    names = promises(rows)
+    folder = _folder(rows)
+    head = f"{folder}/" if folder else ""
+    told = [_name(row, folder) for row in rows]
+    margin = max(map(len, (head, *told))) + 2
+    sides = _sides(rows)
+    lines = [*_staircase(names, " " * margin), _base(f"{head:{margin}}", names, sides[0])]
+    for row, name, side in zip(rows, told, sides[1:], strict=True):
+        lines.append(Line((plain(f"{name:{margin}}"), *_cells(row, names), *side)))
+        lines += _remarks(row, "    ")
+    return [_trimmed(each) for each in lines]
 
 
-def _rows(rows: Sequence[Compared], form: Form) -> Iterator[Item]:
-    """Rows under the folder they come from; the header has the first folder already."""
-    folder = _folder(rows[0].spec)
-    for row in rows:
-        if _folder(row.spec) != folder:
-            folder = _folder(row.spec)
-            yield line(f"{folder}/", Style.FAINT)
-        explored = [faint(explored_text(row.outcome))]
-        yield [plain(_name_below(folder, row.spec)), *verdict_cells(row), *(explored if form is Form.WIDE else [])]
-        yield from _remarks(row, rows)
-        if form is Form.TALL:
-            yield line(explored_text(row.outcome), Style.FAINT, "    ")
+def _staircase(names: Sequence[str], margin: str) -> Iterator[Line]:
+    """The name of each promise above its column, one a line, so that none has to be shortened."""
+    for position, name in enumerate(names):
+        bars = "".join(f"{BAR:{CELL + 2}}" for _ in names[:position])
+        yield Line((faint(f"{margin}{bars}"), (name, Style.HEADING)))
 
 
-def _header(rows: Sequence[Compared], form: Form) -> Iterator[list[Piece]]:
-    folder = _folder(rows[0].spec)
-    *upper, last = _names_of_promises(rows, form)
-    yield from ([plain(""), *names] for names in upper)
-    explored = [("explored", Style.HEADING)] if form is Form.WIDE else []
-    yield [faint(f"{folder}/" if folder else ""), *last, *explored]
+def _base(head: str, names: Sequence[str], side: Sequence[Piece]) -> Line:
+    """The last line above the cells."""
+    return Line((faint(head), *(faint(f"{BAR:{CELL + 2}}") for _ in names), *side))
 
 
-def _names_of_promises(rows: Sequence[Compared], form: Form) -> list[list[Piece]]:
-    """Broken between words where they are long, standing on one base line."""
-    broken = [broken_name(found.name, form.value) for found in rows[0].outcome.invariants]
-    height = max(map(len, broken))
-    padded = [[""] * (height - len(lines)) + lines for lines in broken]
-    return [[(lines[level], Style.HEADING) for lines in padded] for level in range(height)]
+def _sides(rows: Sequence[Compared]) -> list[list[Piece]]:
+    """What stands behind the cells: how much was explored, and within which bounds where these are not all the same.
+    The first is the heading."""
+    units = {stored_unit(row.outcome) for row in rows}
+    explored = [_count_text(row.outcome) if len(units) == 1 else explored_text(row.outcome) for row in rows]
+    columns = [[units.pop() if len(units) == 1 else "explored", *explored]]
+    if not same_bounds(rows):
+        columns.append(["bounds", *(bounds_code(row.spec) for row in rows)])
+    widths = [max(map(len, column)) for column in columns]
+    texts = zip(*columns, strict=True)
+    return [[faint(_side(row, widths))] for row in texts]
 
 
-def broken_name(name: str, width: int) -> list[str]:
-    """`NoAcknowledgedLoss` as `No`, `Acknowledged`, `Loss`, as few lines as fit into the width."""
-    lines = [""]
-    for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+", name) or [name]:
-        if lines[-1] and len(lines[-1] + word) > width:
-            lines.append("")
-        lines[-1] += word
-    return lines
-
-
-def _folder(subject: Subject) -> str:
-    """`published` for `published/kip-320`; empty for a spec that is in none."""
-    return subject.name.rpartition("/")[0]
-
-
-def _name_below(folder: str, subject: Subject) -> str:
-    return f" {subject.name.removeprefix(f'{folder}/')}" if folder else subject.name
+def _side(row: Sequence[str], widths: Sequence[int]) -> str:
+    """Numbers of states end at one column, bounds begin at one."""
+    explored, *bounds = row
+    return "  ".join((f"{explored:>{widths[0]}}", *bounds))
 
 
 # Stacked and listed
 
 
-def _stacked(rows: Sequence[Compared], form: Form) -> Iterator[Item]:
-    if form is Form.STACKED:
-        yield from _names_of_promises(rows, form)
+def _stacked(rows: Sequence[Compared]) -> list[Line]:
+    names = promises(rows)
+    heads = _heads(rows)
+    lines = [*_staircase(names, "    "), _base("    ", names, [])]
+    for row, head in zip(rows, heads, strict=True):
+        lines += [head, *_remarks(row, "    "), Line((plain("    "), *_cells(row, names)))]
+    return [_trimmed(each) for each in lines]
+
+
+def _heads(rows: Sequence[Compared]) -> list[Line]:
+    """The name of each row, what was explored and within which bounds, in columns."""
+    explored = [explored_text(row.outcome) for row in rows]
+    width = max(map(len, explored))
+    bounds = [[] if same_bounds(rows) else [faint(bounds_code(row.spec))] for row in rows]
+    cells = [
+        [plain(row.spec.name), faint(f"{text:>{width}}"), *bound]
+        for row, text, bound in zip(rows, explored, bounds, strict=True)
+    ]
+    return grid(cells, margin="")
+
+
+def _listed(rows: Sequence[Compared]) -> Iterator[Item]:
     for row in rows:
         yield Line((plain(row.spec.name), faint(f"  {explored_text(row.outcome)}")))
-        yield from _remarks(row, rows)
-        if form is Form.STACKED:
-            yield verdict_cells(row)
-        else:
-            names = [plain(found.name) for found in row.outcome.invariants]
-            yield from ([name, cell] for name, cell in zip(names, verdict_cells(row), strict=True))
+        yield from _remarks(row, "    ")
+        if not same_bounds(rows):
+            yield line(bounds_text(row.spec), Style.FAINT, "    ")
+        yield from ([plain(found.name), _cell(row, found)] for found in row.outcome.invariants)
+
+
+def _laid_out(items: Sequence[Item]) -> list[Line]:
+    cells = iter(grid([item for item in items if isinstance(item, list)], margin="    "))
+    return [next(cells) if isinstance(item, list) else item for item in items]
 
 
 # What stands in a row
 
 
+def _cells(row: Compared, names: Sequence[str]) -> Iterator[Piece]:
+    cells = dict(zip((found.name for found in row.outcome.invariants), verdict_cells(row), strict=True))
+    for name in names:
+        text, style = cells.get(name, faint(f" {UNASKED}"))
+        yield f"{text:{CELL + 2}}", style
+
+
 def verdict_cells(row: Compared) -> list[Piece]:
-    """`holds`, `10 steps`, `inconclusive`: one for each promise, marked if it is not what the spec expects."""
-    return [_cell(row.spec, found) for found in row.outcome.invariants]
+    """`holds`, `10` (steps), `9†` (with a crash), `?`: one for each promise, marked if it is not what the spec
+    expects."""
+    return [_cell(row, found) for found in row.outcome.invariants]
 
 
-def _cell(subject: Subject, found: InvariantOutcome) -> Piece:
+def _cell(row: Compared, found: InvariantOutcome) -> Piece:
     texts = {
         Verdict.HOLDS: "holds",
-        Verdict.VIOLATED: steps_text(found.steps or 0),
-        Verdict.INCONCLUSIVE: "inconclusive",
+        Verdict.VIOLATED: f"{found.steps or 0:>2}{CRASH * row.crashes.get(found.name, 0)}",
+        Verdict.INCONCLUSIVE: f" {OPEN}",
     }
-    mark = f" {MARK}" if surprise(subject, found) else ""
+    mark = MARK if surprise(row.spec, found) else ""
     return texts[found.verdict] + mark, STYLE_OF[found.verdict]
 
 
 def explored_text(outcome: Outcome) -> str:
     """`123,311 orbits`; of an incomplete search `over 123,311 orbits`."""
+    return f"{_count_text(outcome)} {stored_unit(outcome)}"
+
+
+def _count_text(outcome: Outcome) -> str:
     over = "" if outcome.explored.complete else "over "
-    return f"{over}{outcome.explored.distinct:,} {stored_unit(outcome)}"
+    return f"{over}{outcome.explored.distinct:,}"
 
 
-def _remarks(row: Compared, rows: Sequence[Compared]) -> Iterator[Line]:
-    """In what the model differs from its variant, and from the other rows."""
-    parts = [features_text(row.spec), "" if same_bounds(rows) else bounds_text(row.spec)]
-    yield from (line(part, Style.FAINT, "    ") for part in parts if part)
+def _folder(rows: Sequence[Compared]) -> str:
+    """`published` for rows that are all called `published/…`; empty if they are not in one folder."""
+    folders = {row.spec.name.rpartition("/")[0] for row in rows}
+    return folders.pop() if len(folders) == 1 else ""
+
+
+def _name(row: Compared, folder: str) -> str:
+    return f" {row.spec.name.removeprefix(f'{folder}/')}" if folder else row.spec.name
+
+
+def _remarks(row: Compared, margin: str) -> Iterator[Line]:
+    """The rules of a spec that is not shipped, or not as it is shipped: others are known by their names."""
+    spec = row.spec
+    text = rules_of(spec.changed_features) if spec.section else rules_text(spec)
+    if text:
+        yield line(text, Style.FAINT, margin)
+
+
+def _trimmed(row: Line) -> Line:
+    """Without blanks at the end."""
+    pieces = list(row.pieces)
+    while pieces and not pieces[-1][0].strip():
+        pieces.pop()
+    return Line((*pieces[:-1], (pieces[-1][0].rstrip(), pieces[-1][1]))) if pieces else row
