@@ -18,6 +18,7 @@ from pages import ELLIPSIS, Example, Page, anchor, examples, refreshed, stable
 from source_tree import ROOT
 
 from checker.cli.application import application
+from checker.data import counterexamples_folder
 
 README: Final = ROOT / "README.md"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("specs/**/*.md")])
@@ -31,6 +32,7 @@ COMMAND: Final = re.compile(r"^(?:\$ )?tidegauge (?P<line>[^#\n`]*)|`tidegauge (
 def _elsewhere(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
     monkeypatch.setenv("COLUMNS", str(WIDTH))
+    Path("counterexamples").symlink_to(counterexamples_folder())  # pages are read in the repository's own folder
 
 
 def shown() -> list[tuple[Path, Example]]:
@@ -73,6 +75,16 @@ def again(path: Path, example: Example) -> Example:
     """The example as the page shows it now."""
     now = examples(path.read_text(encoding="utf-8"))
     return next(each for each in now if each.arguments == example.arguments)
+
+
+def test_the_picture_is_what_export_draws(request: pytest.FixtureRequest) -> None:
+    picture = ROOT / "docs/kip-279.svg"
+    drawn = tidegauge("export", "counterexamples/published-kip-279-WeakIsr.json", "--format", "svg", "-o", "-")
+    assert (drawn.code, drawn.err) == (0, "")
+    if request.config.getoption("update_snapshots"):
+        picture.write_text(drawn.out, encoding="utf-8")
+    assert picture.read_bytes() == drawn.out.encode()
+    assert "](docs/kip-279.svg)" in README.read_text(encoding="utf-8")
 
 
 # Commands that are only mentioned

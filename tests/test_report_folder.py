@@ -67,7 +67,7 @@ def test_every_broken_promise_leads_to_its_page(rows: tuple[Row, ...]) -> None:
     pages = report_pages(rows)
     assert sorted({*seen(pages["index.html"]).links, "index.html"}) == sorted(pages)
     assert len(pages) == 3
-    assert "WeakIsr is violated" in pages["published-truncate-to-high-watermark-WeakIsr.html"]
+    assert "Weak<wbr>Isr is violated" in pages["published-truncate-to-high-watermark-WeakIsr.html"]
 
 
 def test_the_table_says_what_the_terminal_says(rows: tuple[Row, ...]) -> None:

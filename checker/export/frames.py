@@ -73,6 +73,17 @@ class Film:
         return tuple(sorted({cell.colour: cell.note for cell in cells if cell.note}.items()))
 
     @property
+    def signs(self) -> tuple[tuple[str, str], ...]:
+        """Each sign that blocks carry, with its meaning."""
+        cells = (cell for frame in self.frames for drawn in frame.lanes for cell in drawn.lane.cells or ())
+        return tuple({cell.mark: cell.meaning for cell in cells if cell.mark}.items())
+
+    @property
+    def has_dropped(self) -> bool:
+        """Whether a step takes blocks from a lane."""
+        return any(drawn.dropped for frame in self.frames for drawn in frame.lanes)
+
+    @property
     def marks(self) -> tuple[tuple[str, str], ...]:
         """The label and the name of each kind of line that occurs."""
         marks = (mark for frame in self.frames for drawn in frame.lanes for mark in drawn.lane.marks)

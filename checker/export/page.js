@@ -57,7 +57,7 @@
   function cell([text, note, colour, sign, meaning, state]) {
     const look = state === "dropped" ? "" : ` c${note ? colour % 8 : "x"}`;
     const element = within(make("div", `cell${look} ${state}`), make("b", "", text), make("small", "", note));
-    if (state === "dropped") element.title = "dropped in this step";
+    if (state === "dropped") element.title = "taken off in this step";
     if (sign) within(element, make("span", "sign", sign)).title = meaning;
     return element;
   }

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 from checker.export.frames import DrawnLane, Film, Frame, film
 from checker.export.labels import printable
@@ -40,7 +40,7 @@ def page_of(shown: Film, paragraphs: Iterable[str] = ()) -> str:
     return _filled(
         _part("page.html"),
         title=escape(f"{shown.predicate} in {shown.about}"),
-        heading=escape(shown.heading),
+        heading=breakable(shown.heading),
         intro="".join(f"<p>{escape(text)}</p>\n" for text in paragraphs),
         style=_part("page.css"),
         steps=str(len(shown.frames) - 1),
@@ -65,6 +65,11 @@ def _filled(template: str, **parts: str) -> str:
 def escape(text: str) -> str:
     """Text that is no markup, with nothing in it that cannot be seen."""
     return html.escape(printable(text))
+
+
+def breakable(text: str) -> str:
+    """Text that may be broken before each word of a long name."""
+    return "<wbr>".join(map(escape, re.split(r"(?<=[a-z])(?=[A-Z])", text)))
 
 
 def embedded(data: Any) -> str:
@@ -97,8 +102,15 @@ def _timeline(frame: Frame) -> str:
 def _legend(shown: Film) -> str:
     colours = (f'<li><span class="cell c{colour % 8}"></span>{escape(note)}</li>' for colour, note in shown.legend)
     marks = map(_legend_mark, range(len(shown.marks)), shown.marks)
-    items = "".join((*colours, *marks))
+    signs = (f'<li><span class="sign">{escape(sign)}</span>{escape(meaning)}</li>' for sign, meaning in shown.signs)
+    steps = [_NEW] if len(shown.frames) > 1 else []
+    steps += [_DROPPED] if shown.has_dropped else []
+    items = "".join((*colours, *marks, *signs, *steps))
     return f'<ul class="legend" aria-label="Legend">{items}</ul>\n' if items else ""
+
+
+_NEW: Final = '<li><span class="cell fresh"></span>new in this step</li>'
+_DROPPED: Final = '<li><span class="cell dropped"></span>taken off in this step</li>'
 
 
 def _legend_mark(row: int, mark: tuple[str, str]) -> str:

@@ -13,7 +13,6 @@ from html import escape
 
 from checker.export.frames import DrawnLane, Film, Frame, film
 from checker.export.labels import printable
-from checker.reason import Reason
 from checker.report.story import wrap
 from checker.trace_file import StoredTrace
 from model.language.drawing import Badge, CellText, Mark, Role
@@ -22,7 +21,7 @@ from model.language.drawing import Badge, CellText, Mark, Role
 EDGE = 20
 CELL = 46
 CELL_HEIGHT = 34
-LANE_HEIGHT = 66  # with one line; each further one needs a row for its label
+LANE_HEIGHT = 72  # with one line; each further one needs a row for its label
 LABEL_HEIGHT = 12
 LINE = 17
 NAME_WIDTH = 84
@@ -77,7 +76,7 @@ class _Drawing:
     @property
     def size(self) -> tuple[int, int]:
         rows = sum(height + EDGE for height, _ in self._rows())
-        return self.width, self._top + rows + len(self._reason_lines()) * LINE + (EDGE if self.shown.reason else 0)
+        return self.width, self._top + rows + len(self._last_lines()) * LINE + EDGE
 
     @property
     def _top(self) -> int:
@@ -95,8 +94,8 @@ class _Drawing:
                 left = EDGE + position * (self.frame_width + EDGE)
                 yield from self._frame(frame, left, top, height)
             top += height + EDGE
-        for position, (text, colour) in enumerate(self._reason_lines()):
-            yield _label(EDGE, top + 12 + position * LINE, text, 13, colour, "normal" if position else "bold")
+        for position, (text, colour) in enumerate(self._last_lines()):
+            yield _label(EDGE, top + 12 + position * LINE, text, 13, colour, "bold" if colour == BAD else "normal")
 
     def _rows(self) -> list[tuple[int, tuple[Frame, ...]]]:
         """Rows of frames, each with its height."""
@@ -171,17 +170,26 @@ class _Drawing:
 
     # The end
 
-    def _reason_lines(self) -> list[tuple[str, str]]:
-        reason = self.shown.reason
-        if reason is None:
-            return []
-        lines = [(f"Why {self.shown.predicate} fails here", BAD)]
-        for text in _reasons(self.shown, reason):
+    def _last_lines(self) -> list[tuple[str, str]]:
+        """Why it ends, and what the signs mean."""
+        lines = [(f"Why {self.shown.predicate} fails here", BAD)] if self.shown.reason else []
+        for text in _reasons(self.shown):
             lines += [(line, INK) for line in _wrap(text, self.width - 2 * EDGE, 13)]
-        return lines
+        return lines + [(line, FAINT) for line in _wrap(_legend(self.shown), self.width - 2 * EDGE, 13)]
 
 
-def _reasons(shown: Film, reason: Reason) -> Iterator[str]:
+def _legend(shown: Film) -> str:
+    told = [f"{label}: {name}" for label, name in shown.marks if label != name]
+    told += [f"{sign}: {meaning}" for sign, meaning in shown.signs]
+    told += ["orange: new in this step"] if len(shown.frames) > 1 else []
+    told += ["dashed and struck out: taken off in this step"] if shown.has_dropped else []
+    return f"{'; '.join(told)}." if told else ""
+
+
+def _reasons(shown: Film) -> Iterator[str]:
+    reason = shown.reason
+    if reason is None:
+        return
     yield f"Promised: {shown.promise}"
     bindings = dict.fromkeys(f"{binding.name} = {binding.shown}" for binding in reason.bindings)
     if bindings:

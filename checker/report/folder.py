@@ -10,9 +10,9 @@ from pathlib import PurePath
 from typing import Final, Protocol
 from urllib.parse import quote
 
-from checker.export.page import escape, page
+from checker.export.page import breakable, escape, page
 from checker.outcome import Outcome, Verdict
-from checker.report.matrix import caption, legend, remarks, sections, totals
+from checker.report.matrix import legend, remarks, sections, title_of, totals
 from checker.report.story import steps_text
 from checker.report.subject import bounds_text, rules_text
 from checker.report.table import UNASKED, explored_text, promises, same_bounds, verdict_cells
@@ -67,7 +67,7 @@ def _names(rows: Sequence[Found]) -> Names:
 
 
 def _index(rows: Sequence[Found], names: Names) -> str:
-    tables = "\n".join(_table(section, names) for section in sections(rows))
+    tables = "\n".join(_table(section, names, number) for number, section in enumerate(sections(rows)))
     noted = [f"<li>{escape(text)}</li>" for row in rows for text, _ in remarks(row)]
     notes = f'<ul class="doubt">\n{_joined(noted)}\n</ul>\n' if noted else ""
     return (
@@ -90,22 +90,18 @@ def _joined(parts: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def _table(rows: Sequence[Found], names: Names) -> str:
+def _table(rows: Sequence[Found], names: Names, number: int) -> str:
     shared = same_bounds(rows)
-    heading = caption(rows)
+    caption = f"<caption>{escape(bounds_text(rows[0].spec))}</caption>\n" if shared else ""
     asked = promises(rows)
-    heads = [f'<th scope="col">{_breakable(name)}</th>' for name in asked]
+    heads = [f'<th scope="col">{breakable(name)}</th>' for name in asked]
     body = _joined([_row(row, names, asked, shared) for row in rows])
     header = f'<th scope="col">spec</th>{"".join(heads)}<th scope="col">explored</th>'
     return (
-        f'<div class="scroll" tabindex="0">\n<table>\n<caption>{escape(heading)}</caption>\n<thead>\n'
+        f'<h2 id="s{number}">{escape(title_of(rows))}</h2>\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="s{number}">\n<table>\n{caption}<thead>\n'
         f"<tr>{header}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
-
-
-def _breakable(name: str) -> str:
-    """A promise's name, which may be broken before its words."""
-    return "".join(f"<wbr>{char}" if char.isupper() and at else escape(char) for at, char in enumerate(name))
 
 
 def _row(row: Found, names: Names, asked: Sequence[str], shared: bool) -> str:
@@ -144,16 +140,19 @@ _STYLE: Final = """\
   --good: #17693c; --bad: #b3261e; --doubt: #8a5a00; --red: #fbe4e1; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181c; --ink: #e8eaec; --faint: #a2acb6; --line: #39424b;
   --good: #76cf9c; --bad: #ff8f86; --doubt: #e6b450; --red: #43201d; } }
-body { margin: 0 auto; padding: 1.25rem; max-width: 84rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; padding: 1.25rem; max-width: 90rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.45 system-ui, -apple-system, "Segoe UI", "Liberation Sans", "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.3rem; margin: 0 0 .3rem; }
 p { margin: 0 0 1rem; }
 .scroll { overflow-x: auto; margin: 0 0 1.5rem; }
 table { border-collapse: collapse; }
+h2 { font-size: 1rem; margin: 0 0 .4rem; }
 caption { text-align: left; color: var(--faint); padding-bottom: .4rem; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; border: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border: 1px solid var(--line); }
+thead th { font-size: .85rem; vertical-align: bottom; }
 th[scope=row] { font-weight: 600; min-width: 12rem; overflow-wrap: anywhere; }
-small { display: block; font-weight: 400; color: var(--faint); }
+@media (min-width: 70rem) { th[scope=row] { min-width: 27rem; } }
+small { display: block; font-weight: 400; line-height: 1.35; color: var(--faint); }
 td { white-space: nowrap; }
 td.count { text-align: right; font-variant-numeric: tabular-nums; }
 td.unasked { color: var(--faint); }

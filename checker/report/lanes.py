@@ -70,9 +70,9 @@ class Lanes:
             return
         signs = [f"{sign} {name}" for sign, (_, name) in zip(MARKS, self._film.marks, strict=False)]
         signs += ["+ new"] if any(each.fresh_cells for each in drawn) else []
-        signs += ["- taken off"] if any(each.dropped for each in drawn) else []
-        meanings = {cell.mark: cell.meaning for each in drawn for cell in each.lane.cells or () if cell.mark}
-        signs += [f"{mark} {meaning}" for mark, meaning in meanings.items()]
+        signs += ["- taken off"] if self._film.has_dropped else []
+        signs += ["· nothing there"] if any(each.width < self._film.width for each in drawn) else []
+        signs += [f"{sign} {meaning}" for sign, meaning in self._film.signs]
         names = sorted(self._followed)
         about = [f"[ ] {listed(names)}, which the violation is about"] if 0 < len(names) <= NAMED else []
         text = ", ".join((*signs, *about))

@@ -28,7 +28,9 @@ def _lines(
     rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]], width: int, seconds: float | None
 ) -> Iterator[Line]:
     for section in sections(rows):
-        yield from wrapped(f"{caption(section)}:", width, Style.HEADING)
+        yield from wrapped(title_of(section), width, Style.HEADING)
+        if same_bounds(section):
+            yield from wrapped(bounds_text(section[0].spec), width, Style.FAINT)
         yield BLANK
         yield from fitting_table(section, width)
         yield BLANK
@@ -51,10 +53,8 @@ def sections(rows: Sequence[Row]) -> list[list[Row]]:
     return list(found.values())
 
 
-def caption(rows: Sequence[Compared]) -> str:
-    """What a section is about, and its bounds, if they are the same everywhere."""
-    about = rows[0].spec.section or "Promises kept and broken"
-    return f"{about}, within {bounds_text(rows[0].spec)}" if same_bounds(rows) else about
+def title_of(section: Sequence[Compared]) -> str:
+    return section[0].spec.section or "Promises kept and broken"
 
 
 # What stands below

@@ -11,9 +11,10 @@ from typing import Any
 def controller_shrinks_isr(before: Any, after: Any, replica: str) -> str:
     epoch = after.quorum.leader_epoch
     if before.quorum.leader == replica:
-        stays = "it stays the only ISR member" if replica in after.quorum.isr else f"the ISR is now {_set(after)}"
-        return f"The controller gives up on leader {replica} in epoch {epoch}: there is no leader, and {stays}."
-    return f"The controller takes {replica} out of the ISR in epoch {epoch}: the ISR is now {_set(after)}."
+        is_last = replica in after.quorum.isr
+        isr = f"{replica} stays the only ISR member" if is_last else f"the ISR is now {_set(after)}"
+        return f"The controller gives up on leader {replica} and starts epoch {epoch} without a leader; {isr}."
+    return f"The controller takes {replica} out of the ISR, which is now {_set(after)}, and starts epoch {epoch}."
 
 
 def controller_elects(before: Any, after: Any, replica: str) -> str:
@@ -28,25 +29,33 @@ def become_leader(before: Any, after: Any, leader: str, epoch: int) -> str:
 
 def write(before: Any, after: Any, leader: str) -> str:
     log = after.replicas[leader].log
-    return f"{leader} appends {log[-1].id} at offset {len(log) - 1} in epoch {log[-1].epoch}."
+    told = f"{leader} appends {log[-1].id} at offset {len(log) - 1} in epoch {log[-1].epoch}"
+    return f"{told}, and acknowledges it at once." if _is_news(before, after, log[-1]) else f"{told}."
 
 
 def leader_shrinks_isr(before: Any, after: Any, leader: str, follower: str) -> str:
-    return f"{leader} takes {follower}, which is not caught up, out of the ISR: it is now {_set(after)}."
+    return f"{leader} has not seen {follower} catch up, and takes it out of the ISR, which is now {_set(after)}."
 
 
 def leader_expands_isr(before: Any, after: Any, leader: str, follower: str) -> str:
     reached = after.replicas[leader].high_watermark
-    return (
-        f"{leader} takes {follower}, which has reached high watermark {reached}, into the ISR: it is now {_set(after)}."
-    )
+    return f"{leader} has seen {follower} reach high watermark {reached}, and takes it into the ISR, now {_set(after)}."
 
 
 def advance_high_watermark(before: Any, after: Any, leader: str) -> str:
     replica = after.replicas[leader]
-    committed = replica.log[replica.high_watermark - 1].id
+    committed = replica.log[replica.high_watermark - 1]
     isr = ", ".join(replica.isr)
-    return f"{leader} advances its high watermark to {replica.high_watermark}: {committed} is committed (ISR {isr})."
+    and_told = " and acknowledged" if _is_news(before, after, committed) else ""
+    told = f"{leader} advances its high watermark to {replica.high_watermark}"
+    return f"{told}: {committed.id} is committed{and_told} with ISR {{{isr}}}."
+
+
+def _is_news(before: Any, after: Any, record: Any) -> bool:
+    """Whether the step acknowledges the record; not all variants have acknowledgements."""
+    ledgers = (getattr(state, "acknowledged", {}) for state in (before, after))
+    old, new = (ledger.get(record.id) for ledger in ledgers)
+    return old is None and new is not None
 
 
 def become_follower(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
@@ -68,22 +77,31 @@ def replicate(before: Any, after: Any, follower: str, leader: str) -> str:
     return f"{follower} fetches {record.id} at offset {offset} from {leader}; its high watermark is {watermark}."
 
 
+def watermark(before: Any, after: Any, follower: str) -> str:
+    """What the follower learns from the answer to its fetch."""
+    old, new = (state.replicas[follower].high_watermark for state in (before, after))
+    return f"{follower}'s high watermark stays {new}" if old == new else f"{follower} learns high watermark {new}"
+
+
 def cut(before: Any, after: Any, follower: str) -> str:
     old, new = before.replicas[follower], after.replicas[follower]
     if len(old.log) == len(new.log):
         return f"truncates nothing (log end {len(new.log)})"
     dropped = old.log[len(new.log) :]
-    names = " and ".join(record.id for record in dropped)
-    return f"truncates its log from {len(old.log)} to {len(new.log)}, dropping {names}{why_it_matters(before, dropped)}"
+    names = " and ".join(record.id for record in dropped) + why_it_matters(before, dropped, follower)
+    return f"truncates its log from {len(old.log)} to {len(new.log)}, dropping {names}"
 
 
-def why_it_matters(before: Any, dropped: list[Any]) -> str:
-    """Whoever counts a dropped record as committed."""
-    for name, replica in before.replicas.items():
+def why_it_matters(before: Any, dropped: list[Any], own: str = "") -> str:
+    """Whoever counts a dropped record as committed; the replica that drops it only if nobody else does."""
+    for name, replica in sorted(before.replicas.items(), key=lambda item: item[0] == own):
         committed = replica.log[: replica.high_watermark]
         lost = [record.id for record in dropped if record in committed]
+        who = f"{name} counts" if name != own else "it had counted"
+        if lost and len(lost) == len(dropped):
+            return f", which {who} as committed"
         if lost:
-            return f", which {name} counts as committed" if len(lost) == len(dropped) else f" ({lost[0]} is committed)"
+            return f", of which {who} {' and '.join(lost)} as committed"
     return ""
 
 
@@ -93,13 +111,13 @@ def _set(state: Any) -> str:
 
 def controller_elects_unclean(before: Any, after: Any, replica: str) -> str:
     epoch = after.quorum.leader_epoch
-    told = f"the controller elects {replica} from outside it leader of epoch {epoch}"
-    return f"No member of the ISR works, and {told} (unclean election)."
+    told = f"the controller elects {replica}, which is outside it, leader of epoch {epoch}"
+    return f"No member of the ISR is up, so {told} (unclean election)."
 
 
 def controller_elects_eligible(before: Any, after: Any, replica: str) -> str:
     epoch = after.quorum.leader_epoch
-    return f"The ISR is empty, and the controller elects the eligible replica {replica} leader of epoch {epoch}."
+    return f"The ISR is empty, so the controller elects the eligible replica {replica} leader of epoch {epoch}."
 
 
 def follow(before: Any, after: Any, follower: str, leader: str, epoch: int) -> str:
@@ -111,19 +129,18 @@ def follow(before: Any, after: Any, follower: str, leader: str, epoch: int) -> s
 
 def ask_and_truncate(before: Any, after: Any, follower: str, leader: str) -> str:
     more = " and must ask again" if after.replicas[follower].truncating else ""
-    return f"{follower} asks {leader} where its last epoch ends, and {cut(before, after, follower)}{more}."
+    return f"{follower} asks {leader} where {follower}'s last epoch ends, and {cut(before, after, follower)}{more}."
 
 
 def fetch_record(before: Any, after: Any, follower: str, leader: str) -> str:
     replica = after.replicas[follower]
     fetched = f"{replica.log[-1].id} at offset {len(replica.log) - 1}"
-    return f"{follower} fetches {fetched} from {leader}, and learns high watermark {replica.high_watermark}."
+    return f"{follower} fetches {fetched} from {leader}; {watermark(before, after, follower)}."
 
 
 def fetch_nothing(before: Any, after: Any, follower: str, leader: str) -> str:
-    replica = after.replicas[follower]
-    end, learns = len(replica.log), f"{follower} learns high watermark {replica.high_watermark}"
-    return f"{follower} fetches from {leader} at log end {end}: {leader} now knows that it has come so far, {learns}."
+    told = f"{follower} fetches from {leader} at log end {len(after.replicas[follower].log)}"
+    return f"{told}, so {leader} knows that {follower} has come so far; {watermark(before, after, follower)}."
 
 
 def fetch_out_of_range(before: Any, after: Any, follower: str, leader: str) -> str:
@@ -155,8 +172,8 @@ def lose_power(before: Any, after: Any, replica: str, kept: int) -> str:
     lost = before.replicas[replica].log[kept:]
     if not lost:
         return f"{replica} loses power, but no record (log end {kept})."
-    names = " and ".join(record.id for record in lost)
-    return f"{replica} loses power, and with it {names}{why_it_matters(before, lost)}: its log now ends at {kept}."
+    names = " and ".join(record.id for record in lost) + why_it_matters(before, lost, replica)
+    return f"{replica} loses power, and with it {names}: its log now ends at {kept}."
 
 
 def flush(before: Any, after: Any, replica: str) -> str:
@@ -170,7 +187,7 @@ def restart(before: Any, after: Any, replica: str) -> str:
 
 
 def begin_shutdown(before: Any, after: Any, replica: str) -> str:
-    return f"{replica} is to be shut down, and the controller takes it out of the ISR: it is now {_set(after)}."
+    return f"{replica} is to be shut down, and the controller takes it out of the ISR, which is now {_set(after)}."
 
 
 def stop(before: Any, after: Any, replica: str) -> str:
