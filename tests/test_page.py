@@ -19,7 +19,7 @@ from checker.trace import Trace
 
 LENGTHS = (0, 1, 39)  # steps; one state more
 LARGEST = 150_000  # bytes
-VOID = {"meta", "link", "input"}
+VOID = {"meta", "link", "input", "wbr"}
 
 
 class Outline(HTMLParser):
@@ -30,6 +30,7 @@ class Outline(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[str] = []
         self.text = ""
+        self.pieces: list[str] = []
         self.open: list[str] = []
         self.feed(page)
         self.close()
@@ -47,6 +48,7 @@ class Outline(HTMLParser):
             self.scripts.append(data)
         else:
             self.text += data
+            self.pieces.append(data)
 
 
 def of(trace: Trace) -> str:
@@ -108,6 +110,16 @@ def test_the_failing_part_is_readable_without_scripts() -> None:
     text = Outline(of(truncated())).text
     assert "Why WeakIsr fails here" in text
     assert "replicas[A].high_watermark" in text
+
+
+def test_signs_are_explained_where_they_occur() -> None:
+    legend = {"e0", "HW: high watermark", "new in this step", "taken off in this step"}
+    assert legend <= set(Outline(of(truncated())).pieces)
+    assert not legend & set(Outline(of(climbing(0))).pieces)
+
+
+def test_a_long_name_can_be_broken_between_its_words() -> None:
+    assert "<h1>Weak<wbr>Isr is violated" in of(truncated())
 
 
 # The reader

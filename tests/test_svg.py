@@ -46,6 +46,8 @@ def test_a_picture_tells_what_happens() -> None:
     assert shown[0] == "WeakIsr is violated in some/spec, in 8 steps."
     assert {"m0", "e0", "HW 1", "stale leader", "ISR", "Why WeakIsr fails here"} <= set(shown)
     assert "replicas[A].high_watermark = 1" in " ".join(shown)
+    assert "Namely replicas[B].log.length > 0, which would be 0 > 0." in shown
+    assert shown[-1] == "HW: high watermark; orange: new in this step; dashed and struck out: taken off in this step."
 
 
 def test_a_picture_is_reproducible() -> None:

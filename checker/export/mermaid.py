@@ -16,7 +16,7 @@ from model.language.protocol import Protocol
 from model.language.sequence_diagram import Drawn, Message, Note
 from model.language.show import drawn_step, individuals
 
-LINE: Final = 40  # columns of a text
+LINE: Final = 46  # columns of a text
 WIDE_LINE: Final = 72  # of a text over all participants
 EMPTY: Final = "#160;"
 NAMELESS: Final = "state"  # whom notes stand over if the protocol names nobody
