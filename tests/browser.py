@@ -11,6 +11,7 @@ import json
 import os
 import select
 import shutil
+import struct
 import subprocess
 import time
 from collections.abc import Iterator
@@ -127,10 +128,15 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def screenshot(self, path: Path) -> None:
-        """The whole page as a PNG."""
-        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(answer["data"]))
+    def screenshot(self, path: Path) -> tuple[int, int]:
+        """The whole page as a PNG; how wide and high it is."""
+        picture = base64.b64decode(
+            self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        )
+        assert picture.startswith(b"\x89PNG")
+        path.write_bytes(picture)
+        width, height = struct.unpack(">II", picture[16:24])
+        return width, height
 
     def printed(self) -> bytes:
         """The page as a PDF."""

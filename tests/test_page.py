@@ -212,9 +212,11 @@ def test_lanes_are_told_to_those_who_cannot_see_them(browser: Browser, story: Pa
 
 @pytest.mark.parametrize("width", [1280, 768, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_width_in_light_and_dark(browser: Browser, story: Path, width: int, scheme: str) -> None:
+def test_every_width_in_light_and_dark(browser: Browser, story: Path, tmp_path: Path, width: int, scheme: str) -> None:
     browser.look(width, scheme=scheme)
     browser.open(story, "#999")
+    assert browser.screenshot(tmp_path / "page.png")[0] == width
+    assert (tmp_path / "page.png").stat().st_size > 10_000, "so small a picture shows nothing"
     assert browser.value("document.documentElement.scrollWidth") <= width
     paper = [int(part) for part in re.findall(r"\d+", browser.value("getComputedStyle(document.body).backgroundColor"))]
     assert (sum(paper) > 3 * 128) is (scheme == "light")

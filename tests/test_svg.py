@@ -82,6 +82,9 @@ def test_a_browser_draws_it_inside_its_edges(browser: Browser, tmp_path: Path, s
         }).map((text) => text.textContent)
     """
     assert browser.value(outside) == []
+    browser.look(800)
+    assert browser.screenshot(tmp_path / "picture.png")[0] >= 380
+    assert (tmp_path / "picture.png").stat().st_size > 2_000, "so small a picture shows nothing"
 
 
 def test_only_plain_attributes() -> None:
