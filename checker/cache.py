@@ -1,4 +1,4 @@
-"""What is worth keeping between runs: machine code, proofs. Losing any of it costs time and nothing else.
+"""What is worth keeping between runs: machine code, proofs, results. Losing any of it costs time and nothing else.
 
 An entry is a file `KIND/KEY` in the user's cache directory: a digest, then the content. Entries are written beside
 their place and renamed, so that a reader sees a whole one or none. Whatever is wrong with the directory or an entry
@@ -79,9 +79,20 @@ def key_of(*parts: str) -> str:
 @cache
 def source_hash() -> str:
     """A digest of tidegauge's own sources: an entry made by another version of them is not used."""
+    return key_of(*_sources())
+
+
+@cache
+def engine_hash() -> str:
+    """As `source_hash`, without the Kafka protocol: for entries that are about a staged protocol, whose content hash
+    says all there is to say of it."""
+    return key_of(*(source for source in _sources() if not source.startswith("model/kafka/")))
+
+
+def _sources() -> list[str]:
     root = Path(__file__).resolve().parent.parent
     files = [path for package in ("model", "checker") for path in sorted((root / package).rglob("*.py"))]
-    return key_of(*(f"{path.relative_to(root).as_posix()}\n{path.read_text('utf-8')}" for path in files))
+    return [f"{path.relative_to(root).as_posix()}\n{path.read_text('utf-8')}" for path in files]
 
 
 def _replace(path: Path, entry: bytes) -> None:

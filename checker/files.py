@@ -25,6 +25,15 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def append_text(path: Path, text: str) -> None:
+    """Add to a file that others add to as well, in one piece. Raises `OutputError`."""
+    try:
+        with path.open("ab", buffering=0) as file:
+            file.write(text.encode("utf-8"))
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
 def _replace(path: Path, data: bytes) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     beside = Path(name)

@@ -31,10 +31,11 @@ from model.language.protocol import Protocol
 
 KEYS: Final = (
     *("title", "source", "notes", EXTENDS, "variant", INVARIANTS, "reachable", "never_enabled"),
-    *("bounds", "features", EXPECT, "quick"),
+    *("bounds", "features", EXPECT, "gate", "quick"),
 )
 HOLDS: Final = "holds"
 VIOLATED: Final = "violated"
+EXACT: Final = "exact"  # what [gate] may ask of counts
 TRUNCATION: Final = "truncation"  # the feature whose rule may be a file of the user's own
 
 #: Large enough for a truncation policy to be called: there is a follower, and an epoch for it to adopt.
@@ -97,6 +98,7 @@ class Spec:
     document: Document = field(default=Document(""), repr=False, compare=False)
     policy_folder: Path = Path()
     section: str = ""
+    exact_counts: bool = False  # `gate` is to judge every count, by a second search if need be
 
     @property
     def path(self) -> Path | None:
@@ -285,6 +287,7 @@ def load_spec(spec: str | Path) -> Spec:
         document=document,
         policy_folder=_policy_folder(top),
         section=reading_order().get(document.name, ""),
+        exact_counts=_exact_counts(top),
     )._rehearsed()
 
 
@@ -432,6 +435,17 @@ def _counts(top: Table) -> ExpectedCounts | None:
     if not table.values:
         raise table.error("[expect.counts] is empty", instead=f"Give some of {', '.join(LEAST_COUNT)}, or drop it")
     return ExpectedCounts(**{name: table.count(name, least) for name, least in LEAST_COUNT.items()})
+
+
+def _exact_counts(top: Table) -> bool:
+    table = top.table("gate")
+    if table is None:
+        return False
+    table.want_only([COUNTS])
+    if table.values.get(COUNTS, EXACT) != EXACT:
+        what = f"{COUNTS} is {shown(table.values[COUNTS])}"
+        raise table.error(what, COUNTS, instead=f'Write {COUNTS} = "{EXACT}", or drop it')
+    return COUNTS in table.values
 
 
 # Names and rules

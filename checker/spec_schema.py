@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import Field, asdict, fields, replace
 from typing import Any, Final, TypeAlias
 
-from checker.spec import HOLDS, KEYS, LEAST_COUNT, VIOLATED
+from checker.spec import EXACT, HOLDS, KEYS, LEAST_COUNT, VIOLATED
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS
 from checker.vocabulary import Vocabulary, vocabulary
 from model.errors import ModelError, UsageError
@@ -82,6 +82,7 @@ def _keys(known: Vocabulary) -> dict[str, Schema]:
         "bounds": _bounds("How large the model is."),
         "features": _table("Single rules in which the spec differs from its variant.", _features()),
         EXPECT: _expect(known.invariants),
+        "gate": _table("What `tidegauge gate` is to do beyond the rule.", {COUNTS: _exact()}),
         "quick": _bounds("Smaller bounds for overviews, where they differ from [bounds].", defaults=False),
     }
 
@@ -134,6 +135,10 @@ def _expect(invariants: Iterable[str]) -> Schema:
     properties: dict[str, Schema] = dict.fromkeys(invariants, expectation)
     properties[COUNTS] = _table("Exact sizes of the state space.", counts) | {"minProperties": 1}
     return _table("What is expected of each invariant at these bounds.", properties) | {"minProperties": 1}
+
+
+def _exact() -> Schema:
+    return {"const": EXACT, "description": "Judge every count given, by a second search if need be."}
 
 
 def _whole(least: int) -> Schema:

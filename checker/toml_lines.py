@@ -40,6 +40,18 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     return scanner.lines
 
 
+def value_spans(text: str) -> dict[KeyPath, tuple[int, int]]:
+    """Where the value of each key begins and ends, as offsets into a text that is known to be valid TOML.
+
+    >>> [text[start:end] for text in ['a.b = 3  # three'] for start, end in value_spans(text).values()]
+    ['3']
+    """
+    scanner = _Scanner(text)
+    with contextlib.suppress(_Lost):
+        scanner.document()
+    return scanner.spans
+
+
 class _Lost(Exception):
     """The text is not what was expected here; what was found so far is the result."""
 
@@ -51,6 +63,7 @@ class _Scanner:
         self.text = text
         self.at = 0
         self.lines: dict[KeyPath, int] = {}
+        self.spans: dict[KeyPath, tuple[int, int]] = {}
         self._newlines = [found.start() for found in re.finditer("\n", text)]
         self._elements: dict[KeyPath, int] = {}  # how many [[tables]] of each name there are so far
 
@@ -88,7 +101,9 @@ class _Scanner:
             self.lines.setdefault(table, line)
         self._want("=")
         self._take(_SPACE)
+        start = self.at
         self._value(table)
+        self.spans[table] = start, start + len(self.text[start : self.at].rstrip())
 
     def _dotted_key(self) -> list[str]:
         keys = [self._key()]

@@ -5,25 +5,27 @@ They are read off the protocol itself, staged at the smallest bounds, so that th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final
 
 from model.kafka import Bounds, Variant, kafka
 from model.kafka.policy import DEFAULT
 from model.kafka.policy_file import SUFFIX
-from model.language.protocol import Parameter
+from model.language.protocol import Parameter, Predicate
 
 SMALLEST: Final = Bounds(replicas=1, log_size=1, records=1, epochs=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """`actions` maps each action to its parameters, with their domains at the smallest bounds."""
+    """`actions` maps each action to its parameters, with their domains at the smallest bounds; `predicates` has the
+    summaries and lines of invariants and witnesses."""
 
     invariants: tuple[str, ...]
     witnesses: tuple[str, ...]
     actions: dict[str, tuple[Parameter, ...]]
+    predicates: dict[str, Predicate] = field(default_factory=dict)
 
 
 def vocabulary(variant: Variant) -> Vocabulary:
@@ -42,4 +44,5 @@ def _vocabulary(variant: Variant) -> Vocabulary:
         tuple(invariant.name for invariant in smallest.invariants),
         tuple(witness.name for witness in smallest.witnesses),
         {action.name: action.parameters for action in smallest.actions},
+        {predicate.name: predicate for predicate in (*smallest.invariants, *smallest.witnesses)},
     )
