@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model.kafka.*",),
     # The wall: nothing above imports anything below.
     ("checker", "checker.compile", "checker.explore", "checker.prove"),  # docstrings: re-exports would load engines
-    ("checker.data", "checker.cache", "checker.files", "checker.mutants"),
+    ("checker.data", "checker.cache", "checker.changes", "checker.files", "checker.mutants", "checker.processes"),
     ("checker.compile.packing", "checker.prove.certificate", "checker.explore.arrays"),
     ("checker.explore.front_end",),
     ("checker.reason",),
@@ -48,8 +48,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.estimate", "checker.spec_file"),
     ("checker.spec_table",),
     ("checker.spec", "checker.equivalents"),
-    ("checker.spec_schema", "checker.trace_file", "checker.fates"),
+    ("checker.judgement", "checker.spec_schema", "checker.spec_search", "checker.trace_file", "checker.fates"),
     (
+        "checker.result_cache",
+        "checker.spec_update",
         "checker.compile.native*",
         "checker.compile.smt",
         "checker.explore.reference",

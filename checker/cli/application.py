@@ -16,6 +16,7 @@ from checker.cli.check import check
 from checker.cli.compare import compare
 from checker.cli.explain import explain
 from checker.cli.export import export
+from checker.cli.gate import gate
 from checker.cli.graph import graph
 from checker.cli.listing import list_specs
 from checker.cli.mutate import mutate
@@ -80,7 +81,7 @@ def application() -> None:
     """
 
 
-for command in (list_specs, check, compare, explain, export, graph, replay, prove, mutate):
+for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate):
     application.add_command(command)
 
 

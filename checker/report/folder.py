@@ -43,15 +43,15 @@ class Found(Protocol):
 Names = Mapping[tuple[str, str], str]
 
 
-def report_pages(rows: Sequence[Found]) -> dict[str, str]:
-    """The files of the folder, by name; `index.html` has the table."""
+def report_pages(rows: Sequence[Found], notes: Sequence[str] = ()) -> dict[str, str]:
+    """The files of the folder, by name; `index.html` has the table, and above it the `notes`."""
     names = _names(rows)
     pages = {
         names[row.spec.name, invariant]: page(reread(text, row.spec))
         for row in rows
         for invariant, text in row.traces.items()
     }
-    return {"index.html": _index(rows, names), **pages}
+    return {"index.html": _index(rows, names, notes), **pages}
 
 
 def _names(rows: Sequence[Found]) -> Names:
@@ -66,16 +66,17 @@ def _names(rows: Sequence[Found]) -> Names:
     return names
 
 
-def _index(rows: Sequence[Found], names: Names) -> str:
+def _index(rows: Sequence[Found], names: Names, notes: Sequence[str]) -> str:
     tables = "\n".join(_table(section, names, number) for number, section in enumerate(sections(rows)))
-    noted = [f"<li>{escape(text)}</li>" for row in rows for text, _ in remarks(row)]
-    notes = f'<ul class="doubt">\n{_joined(noted)}\n</ul>\n' if noted else ""
+    texts = dict.fromkeys((*notes, *(text for row in rows for text, _ in remarks(row))))
+    noted = _joined([f"<li>{escape(text)}</li>" for text in texts])
+    listed = f'<ul class="doubt">\n{noted}\n</ul>\n' if texts else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"{SIGN}\n{_POLICY}\n<title>Promises kept and broken</title>\n<style>\n{_STYLE}</style>\n</head>\n"
         f"<body>\n<h1>Promises kept and broken</h1>\n<p>{escape(totals(rows, None))} {_HINT}</p>\n"
-        f"{notes}{tables}\n{_legend(rows)}</body>\n</html>\n"
+        f"{listed}{tables}\n{_legend(rows)}</body>\n</html>\n"
     )
 
 
