@@ -109,8 +109,7 @@ class Loaded:
 
 
 def load_all(candidates: Sequence[Candidate], invariants: Sequence[str] = ()) -> list[Loaded]:
-    """Load every spec, and make sure that each says what it expects; `invariants` selects some of them, where a spec
-    has them."""
+    """Load every spec, and make sure that each says what it expects; with `invariants`, of these alone."""
     return [_loaded(candidate, invariants) for candidate in candidates]
 
 
@@ -165,8 +164,10 @@ def _checked(specs: Sequence[Loaded], options: Options, watch: Watch, stopped: C
 
     def ended(position: int, how: Ended) -> None:
         found[left[position]] = _checked_of(how)
-        watch.spec(f"{len(found)} of {len(specs)} specs, {specs[left[position]].candidate.name}")
+        watch.spec(f"{len(found)} of {len(specs)} specs")
 
+    watch.spec(f"{len(found)} of {len(specs)} specs")
+    watch.phase("checking")
     each_in_its_own(check_one, [(specs[number].spec, options) for number in left], stopped, ended)
     return [found[number] for number in range(len(specs))]
 

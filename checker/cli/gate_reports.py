@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checker.cli.emit import STANDARD_OUTPUT, Stored, emit, require_reportable, require_writable
-from model.errors import OutputError
+from model.errors import OutputError, TidegaugeError
 
 if TYPE_CHECKING:
     from checker.judgement import Gate
@@ -90,7 +90,12 @@ def _write_pages(found: Gate, wanted: Wanted, stored: Stored) -> list[Line]:
     notes = [
         f"{judged.name}: {each.kind.value}: {each.sentence}" for judged in found.specs for each in judged.surprises
     ]
-    return stored.add_report(wanted.report, report_pages(rows(found), [*found.remarks, *notes]))
+    try:
+        pages = report_pages(rows(found), [*found.remarks, *notes])
+    except TidegaugeError as error:  # a policy's file has gone since, and its counterexamples cannot be replayed
+        stored.failure = stored.failure or OutputError(f"{wanted.report} cannot be written: {error}")
+        return []
+    return stored.add_report(wanted.report, pages)
 
 
 def _trying(stored: Stored, write: Callable[[Path, str], None], path: Path, text: str) -> None:

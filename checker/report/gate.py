@@ -119,7 +119,7 @@ def _finding(judged: Judged, found: Finding, repository: Repository, width: int)
 
 
 def gate_document(gate: Gate, stored: Stored, repository: Repository) -> dict[str, Any]:
-    """What other programs read; `docs/gate.schema.json` describes it."""
+    """What other programs read; `docs/result.schema.json` describes it."""
     return {
         "schema": SCHEMA,
         "exit_code": gate.exit_code,

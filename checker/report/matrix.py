@@ -110,6 +110,8 @@ def remarks(row: Compared) -> Iterator[tuple[str, Style]]:
 
 def totals(rows: Sequence[Compared], seconds: float | None) -> str:
     """`5 specs, 15 promises: 8 hold, 7 are broken. 3.2 s.`"""
+    if not rows:
+        return "No spec was checked."
     verdicts = [found.verdict for row in rows for found in row.outcome.invariants]
     counts = {verdict: verdicts.count(verdict) for verdict in Verdict}
     words = {
