@@ -11,6 +11,11 @@ from pathlib import Path
 from model.errors import OutputError
 
 
+def readable(text: str) -> str:
+    """The text without what UTF-8 cannot hold: the bytes of a file's name that is none."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def write_text(path: Path, text: str) -> None:
     """Write beside the target, then rename over it. Raises `OutputError`; on any failure the target is untouched."""
     write_bytes(path, text.encode("utf-8"))

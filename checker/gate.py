@@ -19,6 +19,7 @@ import model
 from checker import result_cache
 from checker.cache import NO_CACHE, user_cache
 from checker.changes import touches
+from checker.files import readable
 from checker.judgement import (
     INTERNAL,
     Gate,
@@ -124,9 +125,9 @@ def _loaded(candidate: Candidate, invariants: Sequence[str]) -> Loaded:
 
 
 def _failure(error: TidegaugeError, place: Place | None = None) -> Failure:
-    text = str(error)
+    text = readable(str(error))
     return Failure(
-        text.removeprefix(f"{error.where}: ") if error.where else text, error.exit_code, error.where or place
+        text.removeprefix(readable(f"{error.where}: ")) if error.where else text, error.exit_code, error.where or place
     )
 
 

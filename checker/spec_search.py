@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from checker.data import SUFFIX, shipped_specs
+from checker.files import readable
 from checker.spec import Spec, load_spec
 from model.errors import UsageError
 
@@ -86,7 +87,7 @@ def called(path: Path) -> str:
         if os.path.realpath(path) == os.path.realpath(shipped):
             return name
     relative = os.path.relpath(path.absolute(), Path.cwd())
-    return "/".join(part for part in Path(relative).with_suffix("").parts if part not in ("..", "/"))
+    return readable("/".join(part for part in Path(relative).with_suffix("").parts if part not in ("..", "/")))
 
 
 def _below(folder: Path) -> tuple[list[Candidate], list[str]]:
@@ -95,7 +96,7 @@ def _below(folder: Path) -> tuple[list[Candidate], list[str]]:
     if not specs:
         what = f"there is no spec in {str(folder)!r}"
         raise UsageError(what, instead=f"Name a directory with {SUFFIX} files that have a variant and invariants")
-    return specs, [path.as_posix() for path in files if not _is_meant(path)]
+    return specs, [readable(path.as_posix()) for path in files if not _is_meant(path)]
 
 
 def _toml_files(folder: Path) -> Iterator[Path]:

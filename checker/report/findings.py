@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from checker.files import readable
 from checker.judgement import About, Finding, Gate, Judged, Kind
 from checker.report.layout import seconds_text
 from checker.report.story import listed
@@ -32,7 +33,7 @@ class Repository:
         """The path of a file from the root; none if it is not below it."""
         real = os.path.realpath(file)
         inside = os.path.commonpath([self.root, real]) == self.root
-        return Path(os.path.relpath(real, self.root)).as_posix() if inside and real != self.root else None
+        return readable(Path(os.path.relpath(real, self.root)).as_posix()) if inside and real != self.root else None
 
 
 def place_in_spec(judged: Judged, found: Finding) -> Place:
@@ -43,7 +44,7 @@ def place_in_spec(judged: Judged, found: Finding) -> Place:
 def shown_place(place: Place, repository: Repository) -> str:
     """`specs/mine.toml:12`, as short as it can be."""
     path = repository.path(place.file)
-    return str(place if path is None else Place(path, place.line))
+    return readable(str(place if path is None else Place(path, place.line)))
 
 
 def title(judged: Judged, found: Finding) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from checker.files import readable
 from checker.judgement import About, Finding, Gate, Judged
 from checker.outcome import Verdict
 from checker.report.findings import Repository, place_in_spec, shown_place, status, time_text, totals
@@ -137,7 +138,7 @@ def _spec(judged: Judged, stored: Mapping[str, Path], repository: Repository) ->
         del result["schema"]
     return {
         "spec": judged.name,
-        "file": repository.path(judged.file) or judged.file,
+        "file": repository.path(judged.file) or readable(judged.file),
         "status": status(judged),
         "exit_code": judged.exit_code,
         "cached": judged.cached,
@@ -155,7 +156,7 @@ def _finding_document(judged: Judged, found: Finding, repository: Repository) ->
         "name": found.name,
         "kind": found.kind.value,
         "text": found.sentence,
-        "file": repository.path(place.file) or place.file,
+        "file": repository.path(place.file) or readable(place.file),
         "line": place.line,
         "steps": list(told.sentences) if told else [],
     }

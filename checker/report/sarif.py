@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from checker.cache import key_of
+from checker.files import readable
 from checker.judgement import About, Finding, Gate, Judged
 from checker.report.findings import Repository, place_in_spec, title
 from model.errors import Place
@@ -140,7 +141,7 @@ def _flow(judged: Judged, found: Finding, repository: Repository) -> Json:
 def _location(place: Place, repository: Repository) -> Json:
     path = repository.path(place.file)
     base, uri = (USERS, path) if path is not None else (OURS, place.portable.rpartition(":")[0])
-    physical: Json = {"artifactLocation": {"uri": quote(uri), "uriBaseId": base}}
+    physical: Json = {"artifactLocation": {"uri": quote(readable(uri)), "uriBaseId": base}}
     if place.line:
         physical["region"] = {"startLine": place.line}
     return {"physicalLocation": physical}
