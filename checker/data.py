@@ -13,6 +13,9 @@ _IN_WHEEL: Final = _PACKAGE / "_data"
 
 SUFFIX: Final = ".toml"
 
+#: How the names of shipped specs begin that are of other protocols than Kafka's.
+EXAMPLES: Final = "examples/"
+
 
 def specs_folder() -> Path:
     """The folder of the shipped specs."""

@@ -22,6 +22,7 @@ from source_tree import PACKAGES, ROOT, functions, imports, module_imports, modu
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),  # the package's docstring; imports nothing, as everything below it runs this first
     ("model.errors",),
+    ("model.own_file",),
     ("model.language.domains", "model.language.drawing", "model.language.places", "model.language.sequence_diagram"),
     ("model.language.expr",),
     ("model.language.ranges",),
@@ -43,9 +44,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.outcome", "checker.turning_point"),
     ("checker.report.story",),
     ("checker.report.subject",),  # what reports and exports alike say of a spec
-    ("checker.toml_lines", "checker.vocabulary"),
-    ("checker.estimate", "checker.spec_file"),
+    ("checker.toml_lines",),
+    ("checker.spec_file",),
     ("checker.spec_table",),
+    ("checker.origin",),  # what is known of a protocol's origin, whichever it is
+    ("checker.vocabulary",),
+    ("checker.estimate",),
+    ("checker.kafka_origin", "checker.own_origin"),
     ("checker.spec", "checker.equivalents"),
     ("checker.spec_schema", "checker.trace_file", "checker.fates"),
     (

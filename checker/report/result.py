@@ -75,8 +75,7 @@ def list_document(subjects: Sequence[Subject]) -> dict[str, Any]:
 def _model(subject: Subject) -> dict[str, Any]:
     return {
         "spec": subject.name,
-        "variant": subject.variant_name,
-        "features": subject.all_features(),
+        **subject.model_document(),
         "bounds": subject.all_bounds(),
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from checker.outcome import InvariantOutcome, Verdict
 from checker.report.story import listed
@@ -27,16 +27,9 @@ class Expected(Protocol):
     def text(self) -> str: ...
 
 
-class Rules(Protocol):
-    """A variant, of which reports know only what bounds mean nothing to it."""
-
-    @property
-    def unused_bounds(self) -> tuple[str, ...]: ...
-
-
 class Subject(Protocol):
-    """The spec that something is reported of. `features` are the rules in which it differs from its variant, `policy`
-    is the file of a truncation policy of the user's own."""
+    """The spec that something is reported of. `features` are the rules in which it differs from its variant,
+    `admission` are the options that let a command which reads its traces run code of the user's own."""
 
     @property
     def name(self) -> str: ...
@@ -45,16 +38,10 @@ class Subject(Protocol):
     def title(self) -> str: ...
 
     @property
-    def variant_name(self) -> str: ...
-
-    @property
-    def variant(self) -> Rules: ...
-
-    @property
     def features(self) -> Mapping[str, str]: ...
 
     @property
-    def policy(self) -> Path | None: ...
+    def admission(self) -> tuple[str, ...]: ...
 
     @property
     def invariants(self) -> tuple[str, ...]: ...
@@ -62,15 +49,16 @@ class Subject(Protocol):
     @property
     def expect(self) -> Mapping[str, Expected]: ...
 
-    def all_features(self) -> dict[str, str]: ...
+    def model_document(self) -> dict[str, Any]: ...
 
     def all_bounds(self) -> dict[str, int]: ...
+
+    def used_bounds(self) -> dict[str, int]: ...
 
 
 def bounds_text(subject: Subject) -> str:
     """`3 replicas, log size 2, 1 record, 3 epochs`: the bounds that matter."""
-    unused = subject.variant.unused_bounds
-    return ", ".join(_bound_text(name, value) for name, value in subject.all_bounds().items() if name not in unused)
+    return ", ".join(_bound_text(name, value) for name, value in subject.used_bounds().items())
 
 
 def _bound_text(name: str, value: int) -> str:
@@ -88,8 +76,7 @@ def features_text(subject: Subject) -> str:
 
 def explaining(subject: Subject, trace: Path, full: bool = False) -> str:
     """The command that tells a stored trace as a story."""
-    policy = [] if subject.policy is None else ["--policy", str(subject.policy)]
-    return shlex.join(["tidegauge", "explain", *(["--full"] if full else []), str(trace), *policy])
+    return shlex.join(["tidegauge", "explain", *(["--full"] if full else []), str(trace), *subject.admission])
 
 
 def within(subject: Subject) -> str:
