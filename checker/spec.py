@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from checker.data import EXAMPLES, shipped_specs
 from checker.kafka_origin import FEATURES, KafkaOrigin, kafka_origin, kafka_origin_of
 from checker.origin import NOTHING_ADMITTED, Admitted, Origin, Vocabulary
 from checker.outcome import Verdict
+from checker.own_invariants import OWN_INVARIANTS, WithOwnInvariants, with_own_invariants, with_own_invariants_of
 from checker.own_origin import PROTOCOL, own_origin, own_origin_of
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS, Document, load_document
 from checker.spec_table import Table, shown
@@ -28,9 +30,10 @@ from model.errors import ModelFault, Place, SpecError, TraceError, UsageError, n
 from model.kafka import NAMED_VARIANTS, Bounds, Variant
 from model.language.protocol import Protocol
 
+SWEEP: Final = "sweep"
 KEYS: Final = (
-    *("title", "source", "notes", EXTENDS, "variant", PROTOCOL, INVARIANTS, "reachable", "never_enabled"),
-    *("bounds", "features", EXPECT, "quick"),
+    *("title", "source", "notes", EXTENDS, "variant", PROTOCOL, OWN_INVARIANTS, INVARIANTS, "reachable"),
+    *("never_enabled", "bounds", "features", EXPECT, "quick", SWEEP),
 )
 HOLDS: Final = "holds"
 VIOLATED: Final = "violated"
@@ -71,7 +74,7 @@ class Spec:
 
     `origin` is where its protocol comes from, bounds included. `expect` and `counts` are what the file says of just
     that; `is_as_written` is false once anything about it is changed, and then nothing is expected. `quick_origin` has
-    smaller bounds for overviews.
+    smaller bounds for overviews. `sweep` has for some bounds the values to go through.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Spec:
     expect: Mapping[str, Expectation]
     counts: ExpectedCounts | None
     is_as_written: bool = True
+    sweep: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     document: Document = field(default=Document(""), repr=False, compare=False)
 
     @property
@@ -139,7 +143,8 @@ class Spec:
     @property
     def policy(self) -> Path | None:
         """The file of a truncation policy of the user's own; none if the policy is a shipped one."""
-        return self.origin.policy if isinstance(self.origin, KafkaOrigin) else None
+        origin = _plain(self.origin)
+        return origin.policy if isinstance(origin, KafkaOrigin) else None
 
     @property
     def variant(self) -> Variant:
@@ -152,13 +157,15 @@ class Spec:
 
     @property
     def quick(self) -> Bounds | None:
-        return self.quick_origin.size if isinstance(self.quick_origin, KafkaOrigin) else None
+        origin = _plain(self.quick_origin)
+        return origin.size if isinstance(origin, KafkaOrigin) else None
 
     @property
     def _kafka(self) -> KafkaOrigin:
-        if not isinstance(self.origin, KafkaOrigin):
+        origin = _plain(self.origin)
+        if not isinstance(origin, KafkaOrigin):
             raise UsageError(f"{self.name} has a protocol of its own, {self.origin.name}, and no variant")
-        return self.origin
+        return origin
 
     # What the file says, and the protocol
 
@@ -196,11 +203,14 @@ class Spec:
         """The spec with some bounds and features replaced, and other invariants selected. `features` of a protocol of
         the user's own are its bounds as text. Raises `UsageError` for unknown names and impossible values.
 
-        Other bounds or features make another model, of which nothing is expected. Other invariants leave what is
+        Other bounds or features make another model, of which nothing is expected; a bound that is given is no longer
+        swept. Other invariants leave what is
         expected of the remaining ones, and all counts but that of the orbits, as invariants can break a symmetry.
         """
         origin = self.origin.with_settings(features or {}).with_bounds(bounds or {}, self.name)
-        spec = replace(self, origin=origin)
+        given = {*(bounds or {}), *(features or {})}
+        sweep = {name: values for name, values in self.sweep.items() if name not in given}
+        spec = replace(self, origin=origin, sweep=sweep)
         if origin != self.origin:
             spec = replace(spec, expect={}, counts=None, is_as_written=False)
         return spec._selecting(self.invariants if invariants is None else invariants)
@@ -208,6 +218,17 @@ class Spec:
     def at_quick_bounds(self) -> Spec:
         """The spec itself unless it has quick bounds."""
         return self if self.quick_origin is None else self.changed(bounds=self.quick_origin.bounds())
+
+    def points(self) -> tuple[Spec, ...]:
+        """The spec at each point of its sweep, in order; itself if it has none. A point is named after its bounds, and
+        what the spec expects counts where they are the spec's own."""
+        if not self.sweep:
+            return (self,)
+        points = (dict(zip(self.sweep, values, strict=True)) for values in product(*self.sweep.values()))
+        return tuple(
+            replace(self.changed(bounds=point), name=f"{self.name}/{_named(point)}", quick_origin=None)
+            for point in points
+        )
 
     def _selecting(self, invariants: Sequence[str]) -> Spec:
         """With these invariants, and with what is known about the spec's (perhaps changed) protocol."""
@@ -258,6 +279,7 @@ def load_spec(spec: str | Path) -> Spec:
         never_enabled=top.names("never_enabled", known.actions, "action", []),
         expect=_expectations(top, invariants, known.invariants),
         counts=_counts(top),
+        sweep=_sweep(top, origin, document.name),
         document=document,
     )
 
@@ -287,12 +309,16 @@ def spec_for_trace(document: Mapping[str, Any], admitted: Admitted = NOTHING_ADM
     bounds = document.get("bounds")
     if not isinstance(bounds, dict):
         raise TraceError("bounds is no table of names and values")
-    blank = Spec(name, "", "", "", origin, None, (), (), (), {}, None, False, Document(name))
+    blank = Spec(name, "", "", "", origin, None, (), (), (), {}, None, False, document=Document(name))
     changed = replace(blank, origin=origin.with_bounds(bounds, name))
     return changed.changed(invariants=changed.origin.vocabulary().invariants)
 
 
 def _origin_of(document: Mapping[str, Any], admitted: Admitted) -> Origin:
+    return with_own_invariants_of(_protocol_of(document, admitted), document, admitted)
+
+
+def _protocol_of(document: Mapping[str, Any], admitted: Admitted) -> Origin:
     if PROTOCOL in document:
         return own_origin_of(document, admitted)
     if admitted.protocol is not None:
@@ -304,7 +330,13 @@ def _origin_of(document: Mapping[str, Any], admitted: Admitted) -> Origin:
 
 
 def _origin(top: Table) -> Origin:
-    return own_origin(top) if PROTOCOL in top.values else kafka_origin(top)
+    origin: Origin = own_origin(top) if PROTOCOL in top.values else kafka_origin(top)
+    return with_own_invariants(origin, top)
+
+
+def _plain(origin: Origin | None) -> Origin | None:
+    """The origin without invariants of the user's own."""
+    return origin.base if isinstance(origin, WithOwnInvariants) else origin
 
 
 @contextmanager
@@ -354,6 +386,33 @@ def _counts(top: Table) -> ExpectedCounts | None:
     if not table.values:
         raise table.error("[expect.counts] is empty", instead=f"Give some of {', '.join(LEAST_COUNT)}, or drop it")
     return ExpectedCounts(**{name: table.count(name, least) for name, least in LEAST_COUNT.items()})
+
+
+def _sweep(top: Table, origin: Origin, name: str) -> dict[str, tuple[int, ...]]:
+    table = top.table(SWEEP)
+    if table is None:
+        return {}
+    if not table.values:
+        raise table.error("[sweep] is empty", instead="Give a bound several values: epochs = [2, 3], or drop it")
+    return {bound: _swept(table, bound, origin, name) for bound in table.values}
+
+
+def _swept(table: Table, bound: str, origin: Origin, name: str) -> tuple[int, ...]:
+    """The values of a bound that is swept; each must be possible."""
+    values = table.values[bound]
+    if not isinstance(values, list) or not values:
+        raise table.error(f"{bound} is {shown(values)}", bound, instead=f"Give a list of numbers: {bound} = [2, 3]")
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise table.error(f"{bound} has {shown(value)} twice", bound, index, instead="Take one of the two out")
+        with _blaming(table.document.place(*table.path, bound, index)):
+            origin.with_bounds({bound: value}, name)
+    return tuple(values)
+
+
+def _named(point: Mapping[str, int]) -> str:
+    """`epochs-2-log-size-1`."""
+    return "-".join(f"{bound.replace('_', '-')}-{value}" for bound, value in point.items())
 
 
 def _want_known(kind: str, names: Iterable[str], known: Sequence[str]) -> None:

@@ -16,8 +16,9 @@ from typing import Any, Final, TypeAlias
 
 from checker.kafka_origin import FEATURES, VARIANT
 from checker.origin import Vocabulary
+from checker.own_invariants import OWN_INVARIANTS
 from checker.own_origin import LARGEST, PROTOCOL, REFERENCE
-from checker.spec import HOLDS, KEYS, LEAST_COUNT, VIOLATED
+from checker.spec import HOLDS, KEYS, LEAST_COUNT, SWEEP, VIOLATED
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS
 from checker.vocabulary import vocabulary
 from model.errors import ModelError, UsageError
@@ -66,7 +67,11 @@ def spec_schema() -> Schema:
         # Names and bounds of a protocol of one's own are known to its file only.
         "if": {"anyOf": [{"required": [PROTOCOL]}, {"required": [EXTENDS], "not": {"required": [VARIANT]}}]},
         "then": {"not": {"required": [PROTOCOL], "anyOf": [{"required": [key]} for key in (VARIANT, FEATURES)]}},
-        "else": {"properties": _of_kafka(known)},
+        "else": {
+            "properties": _bounds_of_kafka(known),
+            "if": {"required": [OWN_INVARIANTS]},
+            "else": {"properties": _promises_of_kafka(known)},
+        },
     }
 
 
@@ -94,6 +99,11 @@ def _keys() -> dict[str, Schema]:
             "description": "Instead of a variant, a protocol of your own: a Python file beside the spec or below its "
             "folder, and the function in it that returns the protocol, whose parameters are the bounds.",
         },
+        OWN_INVARIANTS: {
+            "type": "string",
+            "pattern": f"{re.escape(SUFFIX)}$",
+            "description": "A Python file beside the spec or below its folder, with invariants of your own.",
+        },
         INVARIANTS: _names("The promises to check.") | {"minItems": 1},
         "reachable": _names("What must be able to happen, or the result means nothing."),
         "never_enabled": _names("Actions that may stay disabled at these bounds."),
@@ -101,18 +111,28 @@ def _keys() -> dict[str, Schema]:
         FEATURES: _table("Single rules in which the spec differs from its variant.", _features()),
         EXPECT: _expect(),
         "quick": _own_bounds("Smaller bounds for overviews, where they differ from [bounds]."),
+        SWEEP: {
+            "type": "object",
+            "description": "Bounds with several values each: check goes through all combinations.",
+            "additionalProperties": {"type": "array", "items": _whole(0), "minItems": 1, "uniqueItems": True},
+            "minProperties": 1,
+        },
     }
 
 
-def _of_kafka(known: Vocabulary) -> dict[str, Schema]:
-    """What is known of the names and bounds in specs of the Kafka protocol."""
+def _bounds_of_kafka(known: Vocabulary) -> dict[str, Schema]:
+    """What is known of bounds and actions in specs of the Kafka protocol."""
+    swept = {"propertyNames": {"enum": list(asdict(Bounds()))}}
+    actions = {"items": {"enum": list(known.actions)}}
+    return {"never_enabled": actions, "bounds": _bounds(), "quick": _bounds(defaults=False), SWEEP: swept}
+
+
+def _promises_of_kafka(known: Vocabulary) -> dict[str, Schema]:
+    """What is known of promises in specs of the Kafka protocol, if they have none of their own."""
     return {
         INVARIANTS: {"items": {"enum": list(known.invariants)}},
         "reachable": {"items": {"enum": list(known.witnesses)}},
-        "never_enabled": {"items": {"enum": list(known.actions)}},
-        "bounds": _bounds(),
         EXPECT: {"propertyNames": {"enum": [*known.invariants, COUNTS]}},
-        "quick": _bounds(defaults=False),
     }
 
 

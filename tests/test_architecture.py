@@ -51,6 +51,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.vocabulary",),
     ("checker.estimate",),
     ("checker.kafka_origin", "checker.own_origin"),
+    ("checker.own_invariants",),
     ("checker.spec", "checker.equivalents"),
     ("checker.spec_schema", "checker.trace_file", "checker.fates"),
     (
@@ -73,6 +74,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),
     ("checker.compare", "checker.gate", "checker.mutation", "checker.shortest"),
+    ("checker.sweep",),
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 

@@ -187,6 +187,7 @@ _ADMISSION = (
         help="The file of the truncation policy, if the trace is of a model with one of somebody's own.",
     ),
     _option("--protocol", metavar="FILE:NAME", help="The file and function of the protocol, if it is somebody's own."),
+    _option("--invariants", type=PATH, metavar="FILE", help="The file of the invariant, if it is somebody's own."),
 )
 
 
@@ -197,7 +198,7 @@ def admission_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(**given: Any) -> Any:
         from checker.origin import Admitted
 
-        admitted = Admitted(given.pop("policy"), given.pop("protocol"))
+        admitted = Admitted(given.pop("policy"), given.pop("protocol"), given.pop("invariants"))
         return function(admitted=admitted, **given)
 
     return _with(_ADMISSION, command)

@@ -34,9 +34,14 @@ def chosen_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
 
 
 def compared_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
-    """The specs named, or all shipped ones but those in `slow/`, which repeat others at larger bounds."""
+    """The specs named, each at every point of its sweep; or all shipped ones but those in `slow/`, which repeat others
+    at larger bounds."""
     specs = chosen_specs(names, model)
-    return specs if names else [spec for spec in specs if not spec.name.startswith(SLOW)]
+    return (
+        [point for spec in specs for point in spec.points()]
+        if names
+        else [spec for spec in specs if not spec.name.startswith(SLOW)]
+    )
 
 
 def standing_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:

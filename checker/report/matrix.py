@@ -31,7 +31,7 @@ def _lines(
         yield BLANK
         yield from fitting_table(section, width)
         yield BLANK
-    yield from _legend(rows)
+    yield from legend(rows)
     yield BLANK
     told = [remark for row in rows for remark in remarks(row)]
     for text, style in told:
@@ -59,7 +59,7 @@ def _caption(rows: Sequence[Compared], width: int) -> list[Line]:
 # What stands below
 
 
-def _legend(rows: Sequence[Compared]) -> Iterator[Line]:
+def legend(rows: Sequence[Compared]) -> Iterator[Line]:
     verdicts = {found.verdict for row in rows for found in row.outcome.invariants}
     meanings: Mapping[Verdict, tuple[str, str]] = {
         Verdict.HOLDS: ("holds", "in every reachable state"),

@@ -58,7 +58,12 @@ class Subject(Protocol):
 
 def bounds_text(subject: Subject) -> str:
     """`3 replicas, log size 2, 1 record, 3 epochs`: the bounds that matter."""
-    return ", ".join(_bound_text(name, value) for name, value in subject.used_bounds().items())
+    return in_words(subject.used_bounds())
+
+
+def in_words(bounds: Mapping[str, int]) -> str:
+    """Some bounds, each as one would say it."""
+    return ", ".join(_bound_text(name, value) for name, value in bounds.items())
 
 
 def _bound_text(name: str, value: int) -> str:
