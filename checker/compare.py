@@ -21,9 +21,7 @@ from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, Sy
 from checker.report.subject import surprise
 from checker.run import DEFAULTS, NOBODY, Options, Watch, check
 from checker.spec import Spec
-from checker.trace import Trace
-from checker.trace_file import render
-from model.language.show import to_json
+from checker.trace_file import crashes_told, render
 
 MOST_PROCESSES: Final = 4
 DIED: Final = "the process that checked it died"
@@ -31,13 +29,17 @@ DIED: Final = "the process that checked it died"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One spec, at the bounds it was checked with, and what was found. `traces` are the texts of the trace files and
-    `crashes` the numbers of crashes in them, by invariant; the outcome has no traces of its own."""
+    """One spec, at the bounds it was checked with, and what was found. `traces` are the texts of the trace files, by
+    invariant; the outcome has none of its own."""
 
     spec: Spec
     outcome: Outcome
     traces: Mapping[str, str] = field(default_factory=dict)
-    crashes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def crashes(self) -> Mapping[str, int]:
+        """How many crashes there are in the shortest violation, by invariant."""
+        return {name: crashes_told(text) for name, text in self.traces.items()}
 
     @property
     def differs(self) -> bool:
@@ -77,19 +79,8 @@ def _in_turn(specs: Sequence[Spec], options: Options, watch: Watch) -> Iterator[
 def _row(spec: Spec, options: Options, watch: Watch = NOBODY) -> Row:
     """Check one spec; in a process of the pool, and so with plain data only in what it returns."""
     outcome = check(spec, options, watch)
-    found = {each.name: each.trace for each in outcome.invariants if each.trace}
-    return Row(
-        spec,
-        outcome.without_traces(),
-        traces={name: render(trace, spec) for name, trace in found.items()},
-        crashes={name: _crashes(spec, trace) for name, trace in found.items()},
-    )
-
-
-def _crashes(spec: Spec, trace: Trace) -> int:
-    """How many of the crashes that the bounds allow happen in the trace."""
-    left = to_json(trace.protocol, trace.states[-1]).get("crashes_left")
-    return spec.bounds.crashes - left if isinstance(left, int) else 0
+    traces = {found.name: render(found.trace, spec) for found in outcome.invariants if found.trace}
+    return Row(spec, outcome.without_traces(), traces)
 
 
 # Several at a time

@@ -15,6 +15,9 @@ _IN_WHEEL: Final = _PACKAGE / "_data"
 SUFFIX: Final = ".toml"
 _ORDER: Final = f"reading-order{SUFFIX}"
 
+#: How the names of shipped specs begin that are of other protocols than Kafka's.
+EXAMPLES: Final = "examples/"
+
 
 def specs_folder() -> Path:
     """The folder of the shipped specs."""

@@ -35,13 +35,12 @@ from checker.judgement import (
 from checker.outcome import INTERRUPTED, Outcome
 from checker.processes import Ended, Stopping, each_in_its_own
 from checker.report.story import Telling, tell, text_of
-from checker.result_cache import Result, code_of
+from checker.result_cache import Result
 from checker.run import DEFAULTS, NOBODY, Options, Watch, check
 from checker.spec import Spec
 from checker.spec_search import Candidate
 from checker.trace import Trace
-from checker.trace_file import render, reread
-from checker.vocabulary import vocabulary
+from checker.trace_file import crashes_told, render, reread
 from model.errors import InternalError, Place, TidegaugeError
 
 STORY_WIDTH: Final = 78  # fits a terminal of 80 columns behind a margin
@@ -136,7 +135,7 @@ def differs(loaded: Loaded, changed: frozenset[str]) -> bool:
     could not be loaded cannot be told to be unchanged."""
     if loaded.spec is None:
         return True
-    return touches([*loaded.spec.files, *code_of(loaded.spec), Path(model.__file__).parent], changed)
+    return touches([*loaded.spec.files, *loaded.spec.origin.code, Path(model.__file__).parent], changed)
 
 
 # Judging
@@ -188,7 +187,7 @@ def _judged(loaded: Loaded, checked: Checked) -> Judged:
     if spec is None or (failure is not None and failure.code):
         why = failure or Failure("there is no result", INTERNAL)
         return replace(judged, spec=spec, findings=(faulty(why.text, why.place),), code=why.code)
-    judged = replace(judged, spec=spec, predicates=vocabulary(spec.variant).predicates)
+    judged = replace(judged, spec=spec, predicates=spec.vocabulary().predicates)
     if checked.result is None:
         return replace(judged, findings=undecided(spec, failure.text if failure else INTERRUPTED))
     return _compared(judged, spec, checked.result)
@@ -241,6 +240,11 @@ class Row:
     spec: Spec
     outcome: Outcome
     traces: Mapping[str, str]
+
+    @property
+    def crashes(self) -> Mapping[str, int]:
+        """How many crashes there are in the shortest violation, by invariant."""
+        return {name: crashes_told(text) for name, text in self.traces.items()}
 
 
 def rows(gate: Gate) -> list[Row]:

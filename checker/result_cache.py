@@ -16,7 +16,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from checker.cache import Cache, engine_hash, key_of, source_hash
@@ -43,21 +42,16 @@ class Result:
         return self.outcome.explored.complete and second and not self.outcome.reservations
 
 
-def code_of(spec: Spec) -> tuple[Path, ...]:
-    """Every file of the user's own code that the spec runs."""
-    return () if spec.policy is None else (spec.policy,)
-
-
 def identity(spec: Spec) -> str:
     """What is checked, as text: names and numbers, whatever file they come from. Expectations are no part of it."""
-    what = [spec.name, spec.variant_name, spec.all_features(), spec.all_bounds()]
+    what = [spec.name, spec.model_document(), spec.all_bounds()]
     return json.dumps([*what, spec.invariants, spec.reachable, spec.exact_counts], sort_keys=True)
 
 
 def cheap_key(spec: Spec, symmetry: str) -> str | None:
     """The key of everything that the staged protocol depends on; none if a file of it cannot be read."""
     try:
-        code = [path.read_text(encoding="utf-8") for path in code_of(spec)]
+        code = [path.read_text(encoding="utf-8") for path in spec.origin.code]
     except (OSError, UnicodeDecodeError):
         return None
     return key_of(source_hash(), _versions(), identity(spec), symmetry, *code)

@@ -17,7 +17,6 @@ from checker.cache import NO_CACHE, Cache, user_cache
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
 from checker.trace import Trace, replay, unpermuted
 from model.errors import InternalError, ModelFault, UsageError
-from model.kafka.policy import told
 from model.language.evaluate import apply, enabled, evaluate, step_text
 from model.language.protocol import Predicate, Protocol, State
 
@@ -161,7 +160,7 @@ def check(spec: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Out
     try:
         return _checked(protocol, options, clock, spec.never_enabled)
     except ModelFault as fault:
-        raise told(fault, spec.variant.truncation) from fault
+        raise spec.told(fault) from fault
 
 
 def check_protocol(

@@ -1,4 +1,4 @@
-"""A spec: a variant of the protocol, bounds, what is checked, and what is expected of it.
+"""A spec: a variant of the protocol, or a protocol of the user's own, bounds, what is checked and what is expected.
 
     >>> spec = load_spec("kip-320")
     >>> spec.name, spec.bounds.epochs, spec.expect["StrongIsr"].text
@@ -11,35 +11,33 @@ The format is described in `specs/README.md`, and for editors in `docs/spec.sche
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from checker.data import reading_order, shipped_specs
-from checker.estimate import estimate
+from checker.data import EXAMPLES, reading_order, shipped_specs
+from checker.kafka_origin import FEATURES, KafkaOrigin, kafka_origin, kafka_origin_of
+from checker.origin import NOTHING_ADMITTED, Admitted, Origin, Vocabulary
 from checker.outcome import Verdict
+from checker.own_invariants import OWN_INVARIANTS, WithOwnInvariants, with_own_invariants, with_own_invariants_of
+from checker.own_origin import PROTOCOL, own_origin, own_origin_of
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS, Document, load_document
 from checker.spec_table import Table, shown
-from checker.vocabulary import vocabulary
-from model.errors import Place, SpecError, TraceError, UsageError, nearest
-from model.kafka import NAMED_VARIANTS, Bounds, Variant, kafka
-from model.kafka.policy_file import SUFFIX as OWN_POLICY
-from model.kafka.variant import named_variant
+from model.errors import ModelFault, Place, SpecError, TraceError, UsageError, nearest
+from model.kafka import Bounds, Variant
 from model.language.protocol import Protocol
 
+SWEEP: Final = "sweep"
 KEYS: Final = (
-    *("title", "source", "notes", EXTENDS, "variant", INVARIANTS, "reachable", "never_enabled"),
-    *("bounds", "features", EXPECT, "gate", "quick"),
+    *("title", "source", "notes", EXTENDS, "variant", PROTOCOL, OWN_INVARIANTS, INVARIANTS, "reachable"),
+    *("never_enabled", "bounds", "features", EXPECT, "gate", "quick", SWEEP),
 )
 HOLDS: Final = "holds"
 VIOLATED: Final = "violated"
 EXACT: Final = "exact"  # what [gate] may ask of counts
-TRUNCATION: Final = "truncation"  # the feature whose rule may be a file of the user's own
-
-#: Large enough for a truncation policy to be called: there is a follower, and an epoch for it to adopt.
-REHEARSAL: Final = Bounds(replicas=2, log_size=1, records=1, epochs=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,68 +73,110 @@ LEAST_COUNT: Final = {"distinct": 1, "orbits": 1, "depth": 1, "generated": 0}
 class Spec:
     """Make one with `load_spec`; change one with `changed`.
 
-    `features` are the rules in which the spec differs from the variant it names. `expect` and `counts` are what the
-    file says of its own variant, features and bounds; `is_as_written` is false once any of these is changed, and then
-    nothing is expected. `quick` are smaller bounds for overviews. `policy_folder` is where a truncation policy of the
-    user's own is, which `features` name as the spec does. `section` is where a shipped spec belongs.
+    `origin` is where its protocol comes from, bounds included. `expect` and `counts` are what the file says of just
+    that; `is_as_written` is false once anything about it is changed, and then nothing is expected. `quick_origin` has
+    smaller bounds for overviews. `sweep` has for some bounds the values to go through. `section` is where a shipped
+    spec belongs.
     """
 
     name: str
     title: str
     source: str
     notes: str
-    variant_name: str
-    features: Mapping[str, str]
-    bounds: Bounds
-    quick: Bounds | None
+    origin: Origin
+    quick_origin: Origin | None
     invariants: tuple[str, ...]
     reachable: tuple[str, ...]
     never_enabled: tuple[str, ...]
     expect: Mapping[str, Expectation]
     counts: ExpectedCounts | None
     is_as_written: bool = True
+    sweep: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     document: Document = field(default=Document(""), repr=False, compare=False)
-    policy_folder: Path = Path()
     section: str = ""
     exact_counts: bool = False  # `gate` is to judge every count, by a second search if need be
 
     @property
     def path(self) -> Path | None:
         """The spec's own file; none for a spec that was made from a trace."""
-        return next(iter(self.files), None)
+        return next(iter(self.document.files), None)
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Every file that the spec was made of: its own, the one it extends, and so on."""
-        return self.document.files
+        """Every file that the spec was made of: its own, the one it extends, and so on; then those of its own code but
+        for a policy."""
+        return (*self.document.files, *(path for path in self.origin.code if path != self.policy))
+
+    @property
+    def variant_name(self) -> str:
+        """The named variant; of a protocol of the user's own, its file and function."""
+        return self.origin.name
+
+    @property
+    def features(self) -> Mapping[str, str]:
+        """The rules in which the spec differs from the variant it names."""
+        return self.origin.features
+
+    @property
+    def admission(self) -> tuple[str, ...]:
+        """The options that let a command which reads a trace run the user's own code."""
+        return self.origin.admission
+
+    def all_features(self) -> dict[str, str]:
+        """Every feature with its rule, changed or not. The user's own policy is named as the spec names it."""
+        features: dict[str, str] = self.model_document().get(FEATURES, {})
+        return features
+
+    def all_bounds(self) -> dict[str, int]:
+        return self.origin.bounds()
+
+    def used_bounds(self) -> dict[str, int]:
+        """The bounds that mean something to the spec's rules."""
+        return self.origin.used_bounds()
+
+    def model_document(self) -> dict[str, Any]:
+        """What results and traces say of the spec's protocol, beside its bounds."""
+        return self.origin.document()
+
+    def vocabulary(self) -> Vocabulary:
+        """The names of invariants, witnesses and actions that the spec's protocol has."""
+        return self.origin.vocabulary()
+
+    # What only specs of the Kafka protocol have
 
     @property
     def policy(self) -> Path | None:
         """The file of a truncation policy of the user's own; none if the policy is a shipped one."""
-        rule = self.features.get(TRUNCATION, "")
-        return self.policy_folder / rule if rule.endswith(OWN_POLICY) else None
+        origin = _plain(self.origin)
+        return origin.policy if isinstance(origin, KafkaOrigin) else None
 
     @property
     def variant(self) -> Variant:
         """The named variant with the spec's features, and the user's own policy as a path that can be opened."""
-        variant, policy = self._as_named, self.policy
-        return variant if policy is None else variant.changed({TRUNCATION: str(policy)})
+        return self._kafka.variant
 
     @property
-    def _as_named(self) -> Variant:
-        return named_variant(self.variant_name).changed(dict(self.features))
+    def bounds(self) -> Bounds:
+        return self._kafka.size
 
-    def all_features(self) -> dict[str, str]:
-        """Every feature with its rule, changed or not. The user's own policy is named as the spec names it."""
-        return asdict(self._as_named)
+    @property
+    def quick(self) -> Bounds | None:
+        origin = _plain(self.quick_origin)
+        return origin.size if isinstance(origin, KafkaOrigin) else None
 
-    def all_bounds(self) -> dict[str, int]:
-        return asdict(self.bounds)
+    @property
+    def _kafka(self) -> KafkaOrigin:
+        origin = _plain(self.origin)
+        if not isinstance(origin, KafkaOrigin):
+            raise UsageError(f"{self.name} has a protocol of its own, {self.origin.name}, and no variant")
+        return origin
+
+    # What the file says, and the protocol
 
     @property
     def built_on(self) -> str:
         """The spec that this one extends and shares its variant with; empty if there is none."""
-        return "" if self._is_own("variant") else self.document.base
+        return "" if self._is_own("variant") or self._is_own(PROTOCOL) else self.document.base
 
     @property
     def own_features(self) -> dict[str, str]:
@@ -149,8 +189,11 @@ class Spec:
     @property
     def changed_features(self) -> dict[str, str]:
         """The rules that are no longer those of its file."""
-        written = asdict(_variant(Table(self.document, (), dict(self.document.data)), self.variant_name))
-        return {name: rule for name, rule in self.all_features().items() if rule != written[name]}
+        rules = self.all_features()
+        if not rules:
+            return {}
+        written = kafka_origin(Table(self.document, (), dict(self.document.data))).document()[FEATURES]
+        return {name: rule for name, rule in rules.items() if rule != written[name]}
 
     def _is_own(self, *key: str) -> bool:
         """Whether it stands in the spec's own file, and not in one that the spec extends."""
@@ -174,14 +217,13 @@ class Spec:
         return self.full_protocol().selecting(self.invariants, self.reachable)
 
     def full_protocol(self) -> Protocol:
-        """The protocol with every invariant and witness that the variant has."""
-        problems = estimate(self.variant, self.bounds).problems
-        if problems:
-            kind, where = (SpecError, self.place("bounds")) if self.is_as_written else (UsageError, None)
-            bounds = ", ".join(f"{name} {getattr(self.bounds, name)}" for name in _used(self.variant))
-            what = f"the bounds ({bounds}) are too large to be checked exhaustively: about {', '.join(problems)}"
-            raise kind(what, where=where, instead="Choose smaller bounds")
-        return kafka(self.variant, self.bounds)
+        """The protocol with every invariant and witness that it has."""
+        with _blaming(self.place("bounds")) if self.is_as_written else nullcontext():
+            return self.origin.protocol()
+
+    def told(self, fault: ModelFault) -> ModelFault:
+        """A fault of the model in the words of whoever wrote it."""
+        return self.origin.told(fault)
 
     def changed(
         self,
@@ -189,57 +231,39 @@ class Spec:
         features: Mapping[str, str] | None = None,
         invariants: Sequence[str] | None = None,
     ) -> Spec:
-        """The spec with some bounds and features replaced, and other invariants selected. Raises `UsageError` for
-        unknown names and impossible values.
+        """The spec with some bounds and features replaced, and other invariants selected. `features` of a protocol of
+        the user's own are its bounds as text. Raises `UsageError` for unknown names and impossible values.
 
-        Other bounds or features make another model, of which nothing is expected. Other invariants leave what is
+        Other bounds or features make another model, of which nothing is expected; a bound that is given is no longer
+        swept. Other invariants leave what is
         expected of the remaining ones, and all counts but that of the orbits, as invariants can break a symmetry.
         """
-        spec = self._with_features(features or {})
-        spec = replace(spec, bounds=self._changed_bounds(bounds or {}, spec.variant))
-        if (spec.variant, spec.bounds) != (self.variant, self.bounds):
+        origin = self.origin.with_settings(features or {}).with_bounds(bounds or {}, self.name)
+        given = {*(bounds or {}), *(features or {})}
+        sweep = {name: values for name, values in self.sweep.items() if name not in given}
+        spec = replace(self, origin=origin, sweep=sweep)
+        if origin != self.origin:
             spec = replace(spec, expect={}, counts=None, is_as_written=False)
         return spec._selecting(self.invariants if invariants is None else invariants)
 
     def at_quick_bounds(self) -> Spec:
         """The spec itself unless it has quick bounds."""
-        return self if self.quick is None else self.changed(bounds=asdict(self.quick))
+        return self if self.quick_origin is None else self.changed(bounds=self.quick_origin.bounds())
 
-    def _changed_bounds(self, changes: Mapping[str, int], variant: Variant) -> Bounds:
-        known = self.all_bounds()
-        for name in changes:
-            if name not in known:
-                raise UsageError(f"there is no bound {name!r}", instead=nearest(name, known))
-        bounds = Bounds(**{**known, **changes})
-        useless = [name for name in _useless(bounds, variant) if name in changes]
-        if useless:
-            raise UsageError(
-                f"{self.name} has no use for {' and '.join(map(_option, useless))}",
-                why="Its rules do not look at that bound",
-                instead=f"What it has: {', '.join(map(_option, _used(variant)))}",
-            )
-        # A bound that was of use until a feature changed goes back to where it does no harm.
-        return replace(bounds, **{name: getattr(Bounds(), name) for name in variant.unused_bounds})
-
-    def _with_features(self, changes: Mapping[str, str]) -> Spec:
-        for name in changes:
-            if name in self.all_bounds():
-                raise UsageError(f"{name} is a bound, not a feature", instead=f"Write {_option(name)} {changes[name]}")
-        features = _differences(self._as_named.changed(dict(changes)), self.variant_name)
-        if TRUNCATION not in changes:
-            return replace(self, features=features)
-        return replace(self, features=features, policy_folder=Path())._rehearsed()
-
-    def _rehearsed(self) -> Spec:
-        """Itself, once a policy of the user's own has been staged where that is cheap: its mistakes are told before any
-        search."""
-        if self.policy is not None:
-            kafka(self.variant, REHEARSAL)
-        return self
+    def points(self) -> tuple[Spec, ...]:
+        """The spec at each point of its sweep, in order; itself if it has none. A point is named after its bounds, and
+        what the spec expects counts where they are the spec's own."""
+        if not self.sweep:
+            return (self,)
+        points = (dict(zip(self.sweep, values, strict=True)) for values in product(*self.sweep.values()))
+        return tuple(
+            replace(self.changed(bounds=point), name=f"{self.name}/{_named(point)}", quick_origin=None)
+            for point in points
+        )
 
     def _selecting(self, invariants: Sequence[str]) -> Spec:
-        """With these invariants, and with what is known about the spec's (perhaps changed) variant."""
-        known = vocabulary(self.variant)
+        """With these invariants, and with what is known about the spec's (perhaps changed) protocol."""
+        known = self.vocabulary()
         chosen = tuple(dict.fromkeys(invariants))
         _want_known("invariant", chosen, known.invariants)
         _want_known("witness", self.reachable, known.witnesses)
@@ -260,141 +284,101 @@ class Spec:
 def load_spec(spec: str | Path) -> Spec:
     """Load a shipped spec by name (`published/kip-320`, or `kip-320` if no other is called so) or a TOML file by path.
 
-    Raises `SpecError`, with file and line, for whatever is wrong in the file, and `UsageError` if there is none.
+    Raises `SpecError`, with file and line, for whatever is wrong in the file, `UsageError` if there is none, and
+    `ModelError` for a mistake in a file of the user's own that the spec names, which is run.
     """
     document = load_document(spec)
     top = Table(document, (), dict(document.data))
     top.want_only(KEYS)
-    name = _variant_name(top)
-    variant = _variant(top, name)
-    bounds = _bounds(top, "bounds", Bounds(), variant)
-    known = vocabulary(variant)
+    origin = _origin(top)
+    bounds = top.table("bounds")
+    if bounds is not None:
+        origin = origin.within(bounds)
+    quick = top.table("quick")
+    with _blaming(document.place("bounds")):
+        known = origin.vocabulary()
     invariants = top.names(INVARIANTS, known.invariants, "invariant")
     return Spec(
         name=document.name,
         title=top.text("title"),
         source=top.text("source", ""),
         notes=top.text("notes", "", lines=True),
-        variant_name=name,
-        features=_differences(variant, name),
-        bounds=bounds,
-        quick=_bounds(top, "quick", bounds, variant) if "quick" in top.values else None,
+        origin=origin.rehearsed(),
+        quick_origin=None if quick is None else origin.within(quick),
         invariants=invariants,
         reachable=top.names("reachable", known.witnesses, "witness", []),
         never_enabled=top.names("never_enabled", known.actions, "action", []),
         expect=_expectations(top, invariants, known.invariants),
         counts=_counts(top),
+        sweep=_sweep(top, origin, document.name),
         document=document,
-        policy_folder=_policy_folder(top),
         section=reading_order().get(document.name, ""),
         exact_counts=_exact_counts(top),
-    )._rehearsed()
+    )
 
 
 def load_shipped() -> tuple[Spec, ...]:
-    """Every shipped spec, in the order to read them in; those that have no place in it come last, by name."""
-    placed, names = list(reading_order()), shipped_specs()
-    return tuple(map(load_spec, [*filter(names.__contains__, placed), *(name for name in names if name not in placed)]))
+    """Every shipped spec of the Kafka protocol, in the order to read them in; those that have no place in it come last,
+    by name."""
+    placed, names = list(reading_order()), [name for name in shipped_specs() if not name.startswith(EXAMPLES)]
+    ordered = [*(name for name in placed if name in names), *(name for name in names if name not in placed)]
+    return tuple(map(load_spec, ordered))
 
 
-def spec_for_trace(document: Mapping[str, Any], policy: Path | None = None) -> Spec:
-    """The spec that a stored trace tells of; its file need not exist any more. Reads the keys `spec`, `variant`,
-    `features` and `bounds`. `policy` is the file of a truncation policy of the user's own, which must be named if the
-    trace tells of one: no trace has code run by itself. Raises `TraceError` for wrong types and a policy too many or
-    too few, `UsageError` for names that today's model lacks."""
-    name, variant_name = document.get("spec"), document.get("variant")
-    if not isinstance(name, str) or not isinstance(variant_name, str):
+def load_examples() -> tuple[Spec, ...]:
+    """The shipped specs of other protocols, which show how to write one."""
+    return tuple(load_spec(name) for name in shipped_specs() if name.startswith(EXAMPLES))
+
+
+def spec_for_trace(document: Mapping[str, Any], admitted: Admitted = NOTHING_ADMITTED) -> Spec:
+    """The spec that a stored trace tells of; its file need not exist any more. Reads the keys `spec`, `bounds`, and
+    `variant` and `features` or `protocol`. `admitted` are the files of the user's own that may be run: the trace must
+    tell of the same. Raises `TraceError` for wrong types and a file too many or too few, `UsageError` for names that
+    today's model lacks."""
+    name = document.get("spec")
+    if not isinstance(name, str):
         raise TraceError("spec and variant are not both names")
-    blank = Spec(name, "", "", "", variant_name, {}, Bounds(), None, (), (), (), {}, None, False, Document(name))
-    everything = vocabulary(blank.variant).invariants
-    features = _with_policy(_mapping(document, "features"), policy)
-    return blank.changed(_mapping(document, "bounds"), features, everything)
+    origin = _origin_of(document, admitted)
+    bounds = document.get("bounds")
+    if not isinstance(bounds, dict):
+        raise TraceError("bounds is no table of names and values")
+    blank = Spec(name, "", "", "", origin, None, (), (), (), {}, None, False, document=Document(name))
+    changed = replace(blank, origin=origin.with_bounds(bounds, name))
+    return changed.changed(invariants=changed.origin.vocabulary().invariants)
 
 
-def _with_policy(features: dict[str, str], policy: Path | None) -> dict[str, str]:
-    """The features of a trace with the file of its own policy, as it is named now."""
-    rule = features.get(TRUNCATION)
-    is_own = isinstance(rule, str) and rule.endswith(OWN_POLICY)
-    if policy is None and is_own:
-        raise TraceError(
-            f"the trace is of a model with a truncation policy of somebody's own, {rule}",
-            why="That is code, and a trace alone has no code run",
-            instead="Name the file: --policy path/to/policy.py",
-        )
-    if policy is not None and not is_own:
-        raise TraceError(f"the truncation policy of the trace is {rule!r}, not a file", instead="Leave out --policy")
-    if policy is not None and policy.suffix != OWN_POLICY:
-        raise TraceError(f"{str(policy)!r} is no Python file", instead=f"A policy's name ends in {OWN_POLICY}")
-    return features if policy is None else {**features, TRUNCATION: str(policy)}
+def _origin_of(document: Mapping[str, Any], admitted: Admitted) -> Origin:
+    return with_own_invariants_of(_protocol_of(document, admitted), document, admitted)
 
 
-def _mapping(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = document.get(key)
-    if not isinstance(value, dict):
-        raise TraceError(f"{key} is no table of names and values")
-    return value
+def _protocol_of(document: Mapping[str, Any], admitted: Admitted) -> Origin:
+    if PROTOCOL in document:
+        return own_origin_of(document, admitted)
+    if admitted.protocol is not None:
+        raise TraceError("the trace is of the Kafka protocol", instead="Leave out --protocol")
+    return kafka_origin_of(document, admitted)
 
 
 # What the tables say
 
 
-def _variant_name(top: Table) -> str:
-    name = top.text("variant")
-    if name not in NAMED_VARIANTS:
-        raise top.error(f"there is no variant {shown(name)}", "variant", instead=nearest(name, NAMED_VARIANTS))
-    return name
+def _origin(top: Table) -> Origin:
+    origin: Origin = own_origin(top) if PROTOCOL in top.values else kafka_origin(top)
+    return with_own_invariants(origin, top)
 
 
-def _variant(top: Table, name: str) -> Variant:
-    table = top.table("features")
-    if table is None:
-        return named_variant(name)
-    for feature, rule in table.values.items():
-        if not isinstance(rule, str):
-            raise table.error(f"the feature {shown(feature)} is {shown(rule)}", feature, instead="Give a string")
+def _plain(origin: Origin | None) -> Origin | None:
+    """The origin without invariants of the user's own."""
+    return origin.base if isinstance(origin, WithOwnInvariants) else origin
+
+
+@contextmanager
+def _blaming(place: Place | None) -> Iterator[None]:
+    """What is impossible about the bounds is a mistake in the file that gives them."""
     try:
-        return named_variant(name).changed(table.values)
+        yield
     except UsageError as error:
-        raise table.error(error.what, *_blamed(table, error.what), why=error.why, instead=error.instead) from error
-
-
-def _policy_folder(top: Table) -> Path:
-    """A policy of the user's own is beside the spec that names it. Raises `SpecError` if there is none."""
-    table = top.table("features")
-    rule = str(table.values.get(TRUNCATION, "")) if table else ""
-    if table is None or not rule.endswith(OWN_POLICY):
-        return Path()
-    where = table.document.place(*table.path, TRUNCATION)
-    folder = Path(where.file).parent if where else Path()
-    if not (folder / rule).exists():
-        raise table.error(f"there is no file {shown(rule)} beside this spec", TRUNCATION)
-    return folder
-
-
-def _blamed(table: Table, what: str) -> list[str]:
-    """The key that a message is about: it is named there, or its rule is."""
-    words = re.findall(r"[\w./-]+", what)
-    by_name = [key for key in table.values if key in words]
-    by_rule = [key for key, rule in table.values.items() if rule in words]
-    return (by_name or by_rule)[:1]
-
-
-def _bounds(top: Table, key: str, default: Bounds, variant: Variant) -> Bounds:
-    table = top.table(key)
-    if table is None:
-        return default
-    table.want_only(asdict(default))
-    bounds = default
-    for name, value in table.values.items():
-        if type(value) is not int:
-            raise table.error(f"the bound {name} is {shown(value)}", name, instead="Give a whole number")
-        try:
-            bounds = replace(bounds, **{name: value})
-        except UsageError as error:
-            raise table.error(error.what, name, why=error.why, instead=error.instead) from error
-    for name in _useless(bounds, variant):
-        raise table.error(f"the rules of this spec do not look at the bound {name}", name, instead="Take it out")
-    return bounds
+        raise SpecError(error.what, where=place, why=error.why, instead=error.instead) from error
 
 
 def _expectations(top: Table, checked: Sequence[str], known: Sequence[str]) -> dict[str, Expectation]:
@@ -437,6 +421,33 @@ def _counts(top: Table) -> ExpectedCounts | None:
     return ExpectedCounts(**{name: table.count(name, least) for name, least in LEAST_COUNT.items()})
 
 
+def _sweep(top: Table, origin: Origin, name: str) -> dict[str, tuple[int, ...]]:
+    table = top.table(SWEEP)
+    if table is None:
+        return {}
+    if not table.values:
+        raise table.error("[sweep] is empty", instead="Give a bound several values: epochs = [2, 3], or drop it")
+    return {bound: _swept(table, bound, origin, name) for bound in table.values}
+
+
+def _swept(table: Table, bound: str, origin: Origin, name: str) -> tuple[int, ...]:
+    """The values of a bound that is swept; each must be possible."""
+    values = table.values[bound]
+    if not isinstance(values, list) or not values:
+        raise table.error(f"{bound} is {shown(values)}", bound, instead=f"Give a list of numbers: {bound} = [2, 3]")
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            raise table.error(f"{bound} has {shown(value)} twice", bound, index, instead="Take one of the two out")
+        with _blaming(table.document.place(*table.path, bound, index)):
+            origin.with_bounds({bound: value}, name)
+    return tuple(values)
+
+
+def _named(point: Mapping[str, int]) -> str:
+    """`epochs-2-log-size-1`."""
+    return "-".join(f"{bound.replace('_', '-')}-{value}" for bound, value in point.items())
+
+
 def _exact_counts(top: Table) -> bool:
     table = top.table("gate")
     if table is None:
@@ -446,30 +457,6 @@ def _exact_counts(top: Table) -> bool:
         what = f"{COUNTS} is {shown(table.values[COUNTS])}"
         raise table.error(what, COUNTS, instead=f'Write {COUNTS} = "{EXACT}", or drop it')
     return COUNTS in table.values
-
-
-# Names and rules
-
-
-def _used(variant: Variant) -> list[str]:
-    """The bounds that the variant looks at."""
-    return [name for name in asdict(Bounds()) if name not in variant.unused_bounds]
-
-
-def _useless(bounds: Bounds, variant: Variant) -> list[str]:
-    """Bounds that ask for what the variant does not have. To ask for no crash where there is none is fine."""
-    return [name for name in variant.unused_bounds if getattr(bounds, name) != getattr(Bounds(), name)]
-
-
-def _option(bound: str) -> str:
-    return f"--{bound.replace('_', '-')}"
-
-
-def _differences(variant: Variant, name: str) -> dict[str, str]:
-    """The rules in which a variant differs from the one of that name."""
-    named = named_variant(name)
-    rules = [rule.name for rule in fields(variant)]
-    return {rule: getattr(variant, rule) for rule in rules if getattr(variant, rule) != getattr(named, rule)}
 
 
 def _want_known(kind: str, names: Iterable[str], known: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ COUNTS: Final = "counts"
 INVARIANTS: Final = "invariants"
 
 #: What expectations are facts about. A spec that changes any of these does not inherit them.
-MEASURED: Final = ("variant", "features", "bounds")
+MEASURED: Final = ("variant", "protocol", "features", "bounds", "own_invariants")
 
 LARGEST_FILE: Final = 64 * 1024  # bytes; the shipped specs have about a thousand
 LARGEST_INTEGER: Final = 2**63 - 1  # what TOML promises to keep

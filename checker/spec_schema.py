@@ -10,13 +10,17 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import Field, asdict, fields, replace
 from typing import Any, Final, TypeAlias
 
-from checker.spec import EXACT, HOLDS, KEYS, LEAST_COUNT, VIOLATED
+from checker.kafka_origin import FEATURES, VARIANT
+from checker.origin import Vocabulary
+from checker.own_invariants import OWN_INVARIANTS
+from checker.own_origin import LARGEST, PROTOCOL, REFERENCE
+from checker.spec import EXACT, HOLDS, KEYS, LEAST_COUNT, SWEEP, VIOLATED
 from checker.spec_file import COUNTS, EXPECT, EXTENDS, INVARIANTS
-from checker.vocabulary import Vocabulary, vocabulary
+from checker.vocabulary import vocabulary
 from model.errors import ModelError, UsageError
 from model.kafka import NAMED_VARIANTS, Bounds, Variant
 from model.kafka.policy_file import SUFFIX
@@ -45,7 +49,8 @@ _BOUNDED: Final = {
 def spec_schema() -> Schema:
     """The whole schema. Names of invariants, witnesses and actions are those of every variant together; which of them
     a spec may use depends on its variant, and that only loading can tell."""
-    keys = _keys(_every_vocabulary())
+    known = _every_vocabulary()
+    keys = _keys()
     return {
         "$schema": DIALECT,
         "title": "tidegauge spec",
@@ -54,7 +59,19 @@ def spec_schema() -> Schema:
         "properties": {key: keys[key] for key in KEYS},
         "additionalProperties": False,
         # A spec that extends another may take any key from there.
-        "anyOf": [{"required": [EXTENDS]}, {"required": ["title", "variant", INVARIANTS]}],
+        "anyOf": [
+            {"required": [EXTENDS]},
+            {"required": ["title", VARIANT, INVARIANTS]},
+            {"required": ["title", PROTOCOL, INVARIANTS]},
+        ],
+        # Names and bounds of a protocol of one's own are known to its file only.
+        "if": {"anyOf": [{"required": [PROTOCOL]}, {"required": [EXTENDS], "not": {"required": [VARIANT]}}]},
+        "then": {"not": {"required": [PROTOCOL], "anyOf": [{"required": [key]} for key in (VARIANT, FEATURES)]}},
+        "else": {
+            "properties": _bounds_of_kafka(known),
+            "if": {"required": [OWN_INVARIANTS]},
+            "else": {"properties": _promises_of_kafka(known)},
+        },
     }
 
 
@@ -63,7 +80,7 @@ def render() -> str:
     return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _keys(known: Vocabulary) -> dict[str, Schema]:
+def _keys() -> dict[str, Schema]:
     line = {"type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}
     return {
         "title": line | {"minLength": 1, "description": "What the spec is, in one line."},
@@ -73,17 +90,50 @@ def _keys(known: Vocabulary) -> dict[str, Schema]:
             "type": "string",
             "minLength": 1,
             "description": "Another spec, whose keys count unless this one gives them: a shipped name, or the path of "
-            "a .toml file relative to this one. If variant, features or bounds differ, [expect] is not inherited.",
+            "a .toml file relative to this one. If the protocol or bounds differ, [expect] is not inherited.",
         },
-        "variant": {"enum": list(NAMED_VARIANTS), "description": "A named combination of rules."},
-        INVARIANTS: _names(known.invariants, "The promises to check.") | {"minItems": 1},
-        "reachable": _names(known.witnesses, "What must be able to happen, or the result means nothing."),
-        "never_enabled": _names(known.actions, "Actions that may stay disabled at these bounds."),
-        "bounds": _bounds("How large the model is."),
-        "features": _table("Single rules in which the spec differs from its variant.", _features()),
-        EXPECT: _expect(known.invariants),
+        VARIANT: {"enum": list(NAMED_VARIANTS), "description": "A named combination of rules of the Kafka protocol."},
+        PROTOCOL: {
+            "type": "string",
+            "pattern": REFERENCE,
+            "description": "Instead of a variant, a protocol of your own: a Python file beside the spec or below its "
+            "folder, and the function in it that returns the protocol, whose parameters are the bounds.",
+        },
+        OWN_INVARIANTS: {
+            "type": "string",
+            "pattern": f"{re.escape(SUFFIX)}$",
+            "description": "A Python file beside the spec or below its folder, with invariants of your own.",
+        },
+        INVARIANTS: _names("The promises to check.") | {"minItems": 1},
+        "reachable": _names("What must be able to happen, or the result means nothing."),
+        "never_enabled": _names("Actions that may stay disabled at these bounds."),
+        "bounds": _own_bounds("How large the model is."),
+        FEATURES: _table("Single rules in which the spec differs from its variant.", _features()),
+        EXPECT: _expect(),
         "gate": _table("What `tidegauge gate` is to do beyond the rule.", {COUNTS: _exact()}),
-        "quick": _bounds("Smaller bounds for overviews, where they differ from [bounds].", defaults=False),
+        "quick": _own_bounds("Smaller bounds for overviews, where they differ from [bounds]."),
+        SWEEP: {
+            "type": "object",
+            "description": "Bounds with several values each: check goes through all combinations.",
+            "additionalProperties": {"type": "array", "items": _whole(0), "minItems": 1, "uniqueItems": True},
+            "minProperties": 1,
+        },
+    }
+
+
+def _bounds_of_kafka(known: Vocabulary) -> dict[str, Schema]:
+    """What is known of bounds and actions in specs of the Kafka protocol."""
+    swept = {"propertyNames": {"enum": list(asdict(Bounds()))}}
+    actions = {"items": {"enum": list(known.actions)}}
+    return {"never_enabled": actions, "bounds": _bounds(), "quick": _bounds(defaults=False), SWEEP: swept}
+
+
+def _promises_of_kafka(known: Vocabulary) -> dict[str, Schema]:
+    """What is known of promises in specs of the Kafka protocol, if they have none of their own."""
+    return {
+        INVARIANTS: {"items": {"enum": list(known.invariants)}},
+        "reachable": {"items": {"enum": list(known.witnesses)}},
+        EXPECT: {"propertyNames": {"enum": [*known.invariants, COUNTS]}},
     }
 
 
@@ -96,16 +146,20 @@ def _table(description: str, properties: dict[str, Schema]) -> Schema:
     }
 
 
-def _names(known: Iterable[str], description: str) -> Schema:
-    return {"type": "array", "items": {"enum": list(known)}, "uniqueItems": True, "description": description}
+def _names(description: str) -> Schema:
+    return {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": description}
 
 
-def _bounds(description: str, defaults: bool = True) -> Schema:
+def _own_bounds(description: str) -> Schema:
+    return {"type": "object", "description": description, "additionalProperties": _whole(0) | {"maximum": LARGEST}}
+
+
+def _bounds(defaults: bool = True) -> Schema:
     properties: dict[str, Schema] = {}
     for name, default in asdict(Bounds()).items():
         whole = _whole(_least_bound(name)) | {"maximum": LARGEST_BOUND, "description": _BOUNDED[name]}
         properties[name] = whole | ({"default": default} if defaults else {})
-    return _table(description, properties)
+    return {"properties": properties, "additionalProperties": False}
 
 
 def _least_bound(name: str) -> int:
@@ -128,13 +182,21 @@ def _feature(rule: Field[Any]) -> Schema:
     return {**allowed, "default": rule.default, "description": f"{doc[:1].upper()}{doc[1:]}."}
 
 
-def _expect(invariants: Iterable[str]) -> Schema:
-    violated = _table("Violated; the shortest violation has so many steps.", {VIOLATED: _whole(1)})
-    expectation = {"oneOf": [{"const": HOLDS}, violated | {"required": [VIOLATED]}]}
+def _expect() -> Schema:
     counts = {name: _whole(least) | {"description": _COUNTED[name]} for name, least in LEAST_COUNT.items()}
-    properties: dict[str, Schema] = dict.fromkeys(invariants, expectation)
-    properties[COUNTS] = _table("Exact sizes of the state space.", counts) | {"minProperties": 1}
-    return _table("What is expected of each invariant at these bounds.", properties) | {"minProperties": 1}
+    table = _table("Exact sizes of the state space.", counts) | {"minProperties": 1}
+    return {
+        "type": "object",
+        "description": "What is expected of each invariant at these bounds.",
+        "properties": {COUNTS: table},
+        "minProperties": 1,
+        "additionalProperties": _expectation(),
+    }
+
+
+def _expectation() -> Schema:
+    violated = _table("Violated; the shortest violation has so many steps.", {VIOLATED: _whole(1)})
+    return {"oneOf": [{"const": HOLDS}, violated | {"required": [VIOLATED]}]}
 
 
 def _exact() -> Schema:

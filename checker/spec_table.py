@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from checker.spec_file import Document
@@ -50,6 +51,34 @@ class Table:
         if bad:
             raise self.error(f"{key} has a control character, U+{ord(bad):04X}", key, instead="Take it out")
         return value
+
+    def bound(self, key: str) -> int:
+        """A whole number; whether it is possible is for others to say."""
+        value = self.values[key]
+        if type(value) is not int:
+            raise self.error(f"the bound {key} is {shown(value)}", key, instead="Give a whole number")
+        return value
+
+    def folder(self, key: str) -> Path:
+        """The folder of the spec that says this key: the spec itself, or one that it extends."""
+        where = self.document.place(*self.path, key)
+        return Path(where.file).parent if where else Path()
+
+    def own_file(self, key: str, file: str) -> Path:
+        """Where a file of the user's own is that the spec names with this key. Raises `SpecError` unless it is there,
+        beside the spec or below its folder."""
+        path = PurePosixPath(file)
+        if path.is_absolute() or ".." in path.parts:
+            raise self.error(
+                f"{key} leads out of the spec's folder: {shown(file)}",
+                key,
+                why="A spec has code run only from its own folder and below",
+                instead="Put the file beside the spec",
+            )
+        found = self.folder(key) / path
+        if not found.is_file():
+            raise self.error(f"there is no file {shown(file)} beside this spec", key)
+        return found
 
     def names(self, key: str, known: Iterable[str], kind: str, default: list[str] | None = None) -> tuple[str, ...]:
         """A list of known names, none of them twice. Without a default the key must be there, and not empty."""

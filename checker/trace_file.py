@@ -1,18 +1,21 @@
 """Traces as JSON files (schema `tidegauge/trace/1`): stored, loaded, and replayed against today's model.
 
-A file says which model it is about (variant, features, bounds) and carries that model's content hash. Loading stages
-today's model and replays the steps; the states in the file are compared with what the replay gives. So a trace from an
-older model is either confirmed, with a warning, or refused at the first step that no longer applies.
+A file says which model it is about (a variant and features, or a protocol of somebody's own; and bounds) and carries
+that model's content hash. Loading stages today's model and replays the steps; the states in the file are compared with
+what the replay gives. So a trace from an older model is either confirmed, with a warning, or refused at the first step
+that no longer applies.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from checker.files import write_text
+from checker.origin import NOTHING_ADMITTED, Admitted
+from checker.own_origin import PROTOCOL
 from checker.spec import Spec, spec_for_trace
 from checker.trace import Trace, replay
 from model.errors import ModelError, ModelFault, Place, StaleTraceError, TidegaugeError, TraceError, nearest
@@ -20,7 +23,8 @@ from model.language.protocol import Predicate, Protocol, State, Step
 from model.language.show import from_json, to_json
 
 SCHEMA = "tidegauge/trace/1"
-_KEYS = ("schema", "model_hash", "spec", "variant", "features", "bounds", "invariant", "steps", "states")
+_KEYS = ("schema", "model_hash", "spec", "bounds", "invariant", "steps", "states")
+_OF_KAFKA = ("variant", "features")  # or else `protocol`
 LARGEST_FILE = 64 * 2**20
 
 
@@ -45,8 +49,7 @@ def to_document(trace: Trace, spec: Spec) -> dict[str, Any]:
         "schema": SCHEMA,
         "model_hash": trace.model_hash,
         "spec": spec.name,
-        "variant": spec.variant_name,
-        "features": spec.all_features(),
+        **spec.model_document(),
         "bounds": spec.all_bounds(),
         "invariant": trace.predicate.name,
         "steps": [{"action": s.action, "parameters": _parameters(trace.protocol, s)} for s in trace.steps],
@@ -70,6 +73,13 @@ def render(trace: Trace, spec: Spec) -> str:
     return json.dumps(to_document(trace, spec), indent=1, ensure_ascii=False) + "\n"
 
 
+def crashes_told(text: str) -> int:
+    """How many of the crashes that the bounds allow happen in a trace, by the text of its file."""
+    told = json.loads(text)
+    allowed, left = told["bounds"].get("crashes"), told["states"][-1].get("crashes_left")
+    return allowed - left if isinstance(allowed, int) and isinstance(left, int) else 0
+
+
 def save(trace: Trace, spec: Spec, directory: Path) -> Path:
     """Store a trace. Raises `OutputError`; nothing half-written is left behind."""
     path = directory / file_name(spec, trace.predicate.name)
@@ -77,15 +87,15 @@ def save(trace: Trace, spec: Spec, directory: Path) -> Path:
     return path
 
 
-def load(path: Path, policy: Path | None = None) -> StoredTrace:
-    """Read a trace and replay it. `policy` is the file of the truncation policy, for a trace that tells of a user's
-    own. Raises `TraceError` with the trace's name for whatever does not fit, `ModelError` for a policy with a mistake.
+def load(path: Path, admitted: Admitted = NOTHING_ADMITTED) -> StoredTrace:
+    """Read a trace and replay it. `admitted` are the files of the user's own that it tells of. Raises `TraceError` with
+    the trace's name for whatever does not fit, `ModelError` for a mistake in such a file.
     """
     document = _read(path)
     try:
-        return _replayed(document, policy)
+        return _replayed(document, spec_for_trace(document, admitted))
     except TidegaugeError as error:
-        if policy is not None and isinstance(error, ModelError):
+        if admitted != NOTHING_ADMITTED and isinstance(error, ModelError):
             raise  # it knows its own line
         kind = StaleTraceError if isinstance(error, StaleTraceError | ModelFault) else TraceError
         raise kind(error.what, where=Place(str(path), 0), why=error.why, instead=error.instead) from error
@@ -93,7 +103,7 @@ def load(path: Path, policy: Path | None = None) -> StoredTrace:
 
 def reread(text: str, spec: Spec) -> StoredTrace:
     """The trace that was just found in `spec`, from the text of its file: a process hands on text only."""
-    return replace(_replayed(json.loads(text), spec.policy), spec=spec)
+    return _replayed(json.loads(text), spec)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -112,14 +122,14 @@ def _read(path: Path) -> dict[str, Any]:
         raise TraceError("the file is not a trace: its JSON cannot be read", where=where) from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise TraceError(f"the file is not a trace of schema {SCHEMA}", where=where)
-    missing = [key for key in _KEYS if key not in document]
+    wanted = _KEYS if PROTOCOL in document else (*_KEYS[:3], *_OF_KAFKA, *_KEYS[3:])
+    missing = [key for key in wanted if key not in document]
     if missing:
         raise TraceError(f"the trace lacks {', '.join(missing)}", where=where, instead="Store it again with check")
     return document
 
 
-def _replayed(document: dict[str, Any], policy: Path | None) -> StoredTrace:
-    spec = spec_for_trace(document, policy)
+def _replayed(document: dict[str, Any], spec: Spec) -> StoredTrace:
     protocol = spec.full_protocol()
     predicate = _predicate(protocol, document["invariant"])
     states = _states(protocol, document["states"])

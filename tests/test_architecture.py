@@ -22,6 +22,7 @@ from source_tree import PACKAGES, ROOT, functions, imports, module_imports, modu
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),  # the package's docstring; imports nothing, as everything below it runs this first
     ("model.errors",),
+    ("model.own_file",),
     ("model.language.domains", "model.language.drawing", "model.language.places", "model.language.sequence_diagram"),
     ("model.language.expr",),
     ("model.language.ranges",),
@@ -44,9 +45,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.outcome", "checker.turning_point"),
     ("checker.report.story",),
     ("checker.report.subject",),  # what reports and exports alike say of a spec
-    ("checker.toml_lines", "checker.vocabulary"),
-    ("checker.estimate", "checker.spec_file"),
+    ("checker.toml_lines",),
+    ("checker.spec_file",),
     ("checker.spec_table",),
+    ("checker.origin",),  # what is known of a protocol's origin, whichever it is
+    ("checker.vocabulary",),
+    ("checker.estimate",),
+    ("checker.kafka_origin", "checker.own_origin"),
+    ("checker.own_invariants",),
     ("checker.spec", "checker.equivalents"),
     ("checker.judgement", "checker.spec_schema", "checker.spec_search", "checker.trace_file", "checker.fates"),
     (
@@ -72,6 +78,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),
     ("checker.compare", "checker.gate", "checker.mutation", "checker.shortest"),
+    ("checker.sweep",),
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 

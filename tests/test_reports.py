@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from little_traces import falling
@@ -37,37 +38,34 @@ MANY_PROMISES = (
 
 
 @dataclass(frozen=True)
-class Rules:
-    unused_bounds: tuple[str, ...] = ("crashes",)
-
-
-@dataclass(frozen=True)
 class Imagined:
     """A spec that need not exist."""
 
     name: str = "published/kip-279"
     title: str = "KIP-279: followers cut to the last record they share with the leader"
-    variant_name: str = "published/kip-279"
-    variant: Rules = Rules()
     notes: str = ""
     features: Mapping[str, str] = field(default_factory=dict)
     built_on: str = ""
     changed_features: Mapping[str, str] = field(default_factory=dict)
     section: str = ""
-    policy: Path | None = None
+    admission: tuple[str, ...] = ()
     invariants: tuple[str, ...] = PROMISES
     expect: Mapping[str, Expectation] = field(default_factory=dict)
     bounds: tuple[int, ...] = (3, 2, 1, 3)
+    crashes: bool = False
 
     @property
     def own_features(self) -> Mapping[str, str]:
         return self.features
 
-    def all_features(self) -> dict[str, str]:
-        return {"truncation": "matching-prefix", **self.features}
+    def model_document(self) -> dict[str, Any]:
+        return {"variant": "published/kip-279", "features": {"truncation": "matching-prefix", **self.features}}
 
     def all_bounds(self) -> dict[str, int]:
         return dict(zip(("replicas", "log_size", "records", "epochs"), self.bounds, strict=True)) | {"crashes": 0}
+
+    def used_bounds(self) -> dict[str, int]:
+        return {name: value for name, value in self.all_bounds().items() if self.crashes or name != "crashes"}
 
 
 def fallen(name: str, steps: int) -> Trace:
@@ -184,7 +182,7 @@ def test_a_matrix_with_everything_in_it(snapshot: SnapshotAssertion) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_a_matrix_of_many_promises(width: int, snapshot: SnapshotAssertion) -> None:
-    crash = Imagined("crash/kip-320-with-power-loss", invariants=MANY_PROMISES, variant=Rules(()))
+    crash = Imagined("crash/kip-320-with-power-loss", invariants=MANY_PROMISES, crashes=True)
     rows = [Row(crash, outcome(MANY_PROMISES, NoAcknowledgedLoss=3)), Row(Imagined(), outcome())]
     assert read(matrix(rows, {}, width)) == snapshot
 
@@ -197,7 +195,7 @@ def test_no_matrix_is_wider_than_the_screen(width: int) -> None:
 
 def test_a_matrix_in_sections(snapshot: SnapshotAssertion) -> None:
     """Promises that are not asked of a spec, crashes, bounds that differ, a rule that was changed."""
-    crash = Imagined("brokers/power-loss", section="Brokers crash", invariants=MANY_PROMISES, variant=Rules(()))
+    crash = Imagined("brokers/power-loss", section="Brokers crash", invariants=MANY_PROMISES, crashes=True)
     fewer = replace(crash, name="brokers/fewer", invariants=MANY_PROMISES[1:], bounds=(2, 1, 1, 2))
     changed = replace(crash, name="brokers/changed", features={"a": "b"}, changed_features={"crash": "process"})
     lost = outcome(MANY_PROMISES, NoAcknowledgedLoss=3, NoVisibleRollback=2, LeaderInIsr=1)
@@ -286,7 +284,7 @@ def test_progress_tells_whether_levels_grow() -> None:
 
 def test_bounds_are_words_and_unused_ones_are_left_out() -> None:
     assert bounds_text(Imagined()) == "3 replicas, log size 2, 1 record, 3 epochs"
-    assert bounds_text(Imagined(variant=Rules(()))) == "3 replicas, log size 2, 1 record, 3 epochs, 0 crashes"
+    assert bounds_text(Imagined(crashes=True)) == "3 replicas, log size 2, 1 record, 3 epochs, 0 crashes"
 
 
 def test_changed_rules_belong_to_the_bounds() -> None:

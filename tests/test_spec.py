@@ -378,7 +378,7 @@ def test_five_replicas_are_not_too_many(replicas: int) -> None:
 
 
 def test_huge_bounds_are_refused_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.spec.kafka", lambda *_: pytest.fail("the protocol was staged"))
+    monkeypatch.setattr("checker.kafka_origin.kafka", lambda *_: pytest.fail("the protocol was staged"))
     spec = load_spec("kip-320").changed(bounds={"replicas": 50, "epochs": 900})
     with pytest.raises(UsageError) as caught:
         spec.protocol()

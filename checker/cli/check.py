@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from checker.cli.options import ModelChoice, SearchChoice, model_options, output_options, search_options
+
+if TYPE_CHECKING:
+    from checker.spec import Spec
 
 
 @click.command(short_help="Explore one spec to the end.")
@@ -17,7 +21,8 @@ from checker.cli.options import ModelChoice, SearchChoice, model_options, output
 def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, json_file: str | None, quiet: bool) -> int:
     """Explore SPEC to the end, and tell the shortest counterexample of every invariant that falls.
 
-    SPEC is a shipped name, such as published/kip-320, or the path of a TOML file.
+    SPEC is a shipped name, such as published/kip-320, or the path of a TOML file. A SPEC with a [sweep] is explored at
+    each of its sizes, and the smallest are named at which an invariant falls.
 
     Exit codes: 0 everything holds, 1 an invariant is violated, 3 inconclusive.
     """
@@ -30,6 +35,8 @@ def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, jso
 
     subject = chosen_spec(spec, model)
     require_writable(output, json_file)
+    if subject.sweep:
+        return _swept(subject, search, output, json_file, quiet)
     with watching(quiet) as watch:
         outcome = run_check(subject, chosen_options(search), watch)
     stored = Stored()
@@ -38,3 +45,21 @@ def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, jso
     emit(lambda width: summary(subject, outcome, paths, width), document, json_file, quiet)
     stored.raise_failure()
     return outcome.exit_code
+
+
+def _swept(subject: Spec, search: SearchChoice, output: Path, json_file: str | None, quiet: bool) -> int:
+    from checker.cli.emit import Stored, emit
+    from checker.cli.settings import chosen_options
+    from checker.cli.watching import watching
+    from checker.report.sweep import sweep_document, sweep_report
+    from checker.sweep import sweep as run_sweep
+
+    with watching(quiet) as watch:
+        found = run_sweep(subject, chosen_options(search), watch)
+    stored = Stored()
+    for row in found.rows:
+        stored.add_texts(row.spec, row.traces, output)
+    document = sweep_document(found, stored.paths)
+    emit(lambda width: sweep_report(found, stored.paths, width), document, json_file, quiet)
+    stored.raise_failure()
+    return found.exit_code

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli.options import PATH, policy_option
+from checker.cli.options import PATH, admission_options
 from checker.cli.options import steps as range_of_steps
+
+if TYPE_CHECKING:
+    from checker.origin import Admitted
 
 
 @click.command(short_help="Tell a stored counterexample as a story.")
@@ -17,7 +21,7 @@ from checker.cli.options import steps as range_of_steps
 @click.option("--show", multiple=True, metavar="GLOB", help="Give only variables like this one. May be repeated.")
 @click.option("--hide", multiple=True, metavar="GLOB", help="Leave out variables like this one. May be repeated.")
 @click.option("--no-lanes", is_flag=True, help="Do not draw the replicas' logs.")
-@policy_option
+@admission_options
 def explain(
     trace: Path,
     full: bool,
@@ -25,7 +29,7 @@ def explain(
     show: tuple[str, ...],
     hide: tuple[str, ...],
     no_lanes: bool,
-    policy: Path | None,
+    admitted: Admitted,
 ) -> int:
     """Tell the counterexample in the file TRACE: one sentence a step, the logs that it concerns, what changed, and why
     the invariant fails; and the turning point, after which there was no way back.
@@ -39,7 +43,7 @@ def explain(
     from checker.trace_file import load
     from checker.turning_point import turning_point
 
-    stored = load(trace, policy)
+    stored = load(trace, admitted)
     if stored.warning:
         warn(stored.warning)
     console = Console()

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from checker.cli.options import PATH, output_file, policy_option, size_option
+from checker.cli.options import PATH, admission_options, output_file, size_option
 
 if TYPE_CHECKING:
     from checker.export.formats import ExportOptions
+    from checker.origin import Admitted
     from checker.trace_file import StoredTrace
 
 #: Repeated from `checker.export.formats`, which would load what `--help` can do without; a test compares the two.
@@ -27,7 +28,7 @@ MOST_STATES = 1_000
 @click.option("--up-to-renaming", is_flag=True, help="Of those that differ in replicas' names only, one.")
 @click.option("--mbt", is_flag=True, help="Tell actions and parameters as Quint does, for model-based testing (itf).")
 @size_option(MOST_STATES, "With --all-shortest: draw up to so many states.")
-@policy_option
+@admission_options
 def export(
     trace: Path,
     form: str | None,
@@ -37,7 +38,7 @@ def export(
     up_to_renaming: bool,
     mbt: bool,
     max_size: int | None,
-    policy: Path | None,
+    admitted: Admitted,
 ) -> int:
     """Write the counterexample in the file TRACE in another format.
 
@@ -55,7 +56,7 @@ def export(
     if not all_shortest and (up_to_renaming or max_size):
         raise click.UsageError(f"{'--up-to-renaming' if up_to_renaming else '--max-size'} goes with --all-shortest")
     require_writable(None, output)
-    stored = load(trace, policy)
+    stored = load(trace, admitted)
     if stored.warning:
         warn(stored.warning)
     if all_shortest:

@@ -29,7 +29,6 @@ def graph(spec: str, model: ModelChoice, form: str | None, output: str, max_size
     from checker.export.state_graph import reachable
     from checker.report.subject import within
     from model.errors import ModelFault
-    from model.kafka.policy import told
 
     name = form or output.rpartition(".")[2].lower()
     if name not in FORMATS:
@@ -41,6 +40,6 @@ def graph(spec: str, model: ModelChoice, form: str | None, output: str, max_size
             subject.protocol(), f"Every state of {subject.name}: {within(subject)}.", max_size or MOST_STATES
         )
     except ModelFault as fault:
-        raise told(fault, subject.variant.truncation) from fault
+        raise subject.told(fault) from fault
     deliver(GRAPH_FORMATS[name](found), output)
     return 0

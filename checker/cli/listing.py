@@ -14,8 +14,9 @@ def list_specs(json_file: str | None, quiet: bool) -> int:
     from checker.cli.emit import emit
     from checker.report.catalogue import catalogue
     from checker.report.result import list_document
-    from checker.spec import load_shipped
+    from checker.spec import load_examples, load_shipped
 
-    specs = load_shipped()
-    emit(lambda width: catalogue(specs, width), list_document(specs), json_file, quiet)
+    specs, examples = load_shipped(), load_examples()
+    document = list_document((*specs, *examples))
+    emit(lambda width: catalogue(specs, width, examples), document, json_file, quiet)
     return 0

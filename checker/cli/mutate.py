@@ -70,10 +70,9 @@ def mutate(
 def _of(actions: tuple[str, ...], subjects: list[Spec]) -> Callable[[Mutant], bool]:
     """Whether a mutant is one of these actions (of any, if none is named). Raises `UsageError` for one that no spec
     has."""
-    from checker.vocabulary import vocabulary
     from model.errors import UsageError, nearest
 
-    known = {name for spec in subjects for name in vocabulary(spec.variant).actions}
+    known = {name for spec in subjects for name in spec.vocabulary().actions}
     for name in actions:
         if name not in known:
             raise UsageError(f"there is no action {name!r}", instead=nearest(name, known))

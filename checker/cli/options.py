@@ -179,14 +179,29 @@ def cache_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return _NO_CACHE(function)
 
 
-def policy_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--policy`, for commands that read a trace: no trace has code run by itself."""
-    return _option(
+_ADMISSION = (
+    _option(
         "--policy",
         type=PATH,
         metavar="FILE",
         help="The file of the truncation policy, if the trace is of a model with one of somebody's own.",
-    )(function)
+    ),
+    _option("--protocol", metavar="FILE:NAME", help="The file and function of the protocol, if it is somebody's own."),
+    _option("--invariants", type=PATH, metavar="FILE", help="The file of the invariant, if it is somebody's own."),
+)
+
+
+def admission_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For commands that read a trace: no trace has code run by itself. The command gets them as `admitted`."""
+
+    @functools.wraps(function)
+    def command(**given: Any) -> Any:
+        from checker.origin import Admitted
+
+        admitted = Admitted(given.pop("policy"), given.pop("protocol"), given.pop("invariants"))
+        return function(admitted=admitted, **given)
+
+    return _with(_ADMISSION, command)
 
 
 def output_file(function: Callable[..., Any]) -> Callable[..., Any]:

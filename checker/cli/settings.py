@@ -34,9 +34,14 @@ def chosen_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
 
 
 def compared_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
-    """The specs named, or all shipped ones but those in `slow/`, which repeat others at larger bounds."""
+    """The specs named, each at every point of its sweep; or all shipped ones but those in `slow/`, which repeat others
+    at larger bounds."""
     specs = chosen_specs(names, model)
-    return specs if names else [spec for spec in specs if not spec.name.startswith(SLOW)]
+    return (
+        [point for spec in specs for point in spec.points()]
+        if names
+        else [spec for spec in specs if not spec.name.startswith(SLOW)]
+    )
 
 
 def standing_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
@@ -46,7 +51,7 @@ def standing_specs(names: tuple[str, ...], model: ModelChoice) -> list[Spec]:
     if not names:
         specs = sorted(filter(_stands, specs), key=_size)
     quick = [spec.at_quick_bounds() if spec.is_as_written else spec for spec in specs]
-    return list({(spec.variant, spec.bounds, spec.invariants): spec for spec in reversed(quick)}.values())[::-1]
+    return list({(spec.origin, spec.invariants): spec for spec in reversed(quick)}.values())[::-1]
 
 
 def _stands(spec: Spec) -> bool:
@@ -61,9 +66,9 @@ def _size(spec: Spec) -> float:
 def changed(spec: Spec, model: ModelChoice) -> Spec:
     """The spec with the bounds, features and invariants that were asked for."""
     wanted = spec.changed(model.bounds, model.features, model.invariants or None)
-    unused = [name for name in model.bounds if name in wanted.variant.unused_bounds]
+    unused = [name for name in model.bounds if name not in wanted.used_bounds()]
     if unused:
-        used = [option_of(name) for name in spec.all_bounds() if name not in wanted.variant.unused_bounds]
+        used = [option_of(name) for name in wanted.used_bounds()]
         raise UsageError(
             f"{spec.name} has no use for {' and '.join(map(option_of, unused))}",
             why="Its rules do not look at that bound",

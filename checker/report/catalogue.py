@@ -1,4 +1,5 @@
-"""What `list` says: each shipped spec with its rules, its bounds and what is expected."""
+"""What `list` says: each shipped spec with its rules, its bounds and what is expected; examples in a section of their
+own."""
 
 from __future__ import annotations
 
@@ -6,18 +7,24 @@ from collections.abc import Iterator, Sequence
 
 from checker.outcome import Verdict
 from checker.report.layout import Piece, faint, plain
-from checker.report.story import BLANK, Line, Style, steps_text, wrapped
+from checker.report.story import BLANK, Line, Style, line, steps_text, wrapped
 from checker.report.subject import Subject, bounds_text, rules_text
 from checker.report.summary import STYLE_OF
 
 
-def catalogue(subjects: Sequence[Subject], width: int) -> tuple[Line, ...]:
-    return tuple(_lines(subjects, width))
+def catalogue(subjects: Sequence[Subject], width: int, examples: Sequence[Subject] = ()) -> tuple[Line, ...]:
+    return tuple(_lines(subjects, examples, width))
 
 
-def _lines(subjects: Sequence[Subject], width: int) -> Iterator[Line]:
+def _lines(subjects: Sequence[Subject], examples: Sequence[Subject], width: int) -> Iterator[Line]:
     for subject in subjects:
         yield from _entry(subject, width)
+        yield BLANK
+    if examples:
+        yield line("Other protocols, as examples of your own:", Style.HEADING)
+        yield BLANK
+    for example in examples:
+        yield from _entry(example, width)
         yield BLANK
     yield from wrapped("Check one: tidegauge check NAME. Compare all: tidegauge compare.", width, Style.FAINT)
 

@@ -34,7 +34,7 @@ def _lines(
         yield BLANK
         yield from fitting_table(section, width)
         yield BLANK
-    yield from _legend(rows, width)
+    yield from legend_lines(rows, width)
     yield BLANK
     told = [remark for row in rows for remark in remarks(row)]
     for text, style in told:
@@ -60,7 +60,7 @@ def title_of(section: Sequence[Compared]) -> str:
 # What stands below
 
 
-def _legend(rows: Sequence[Compared], width: int) -> Iterator[Line]:
+def legend_lines(rows: Sequence[Compared], width: int) -> Iterator[Line]:
     """What the cells mean, as far as they occur."""
     for sign, meaning in legend(rows):
         head, *rest = wrapped(meaning, width, Style.FAINT, " " * (LEGEND_WIDTH + 2))

@@ -39,7 +39,7 @@ def comparison_document(rows: Sequence[Compared], stored: Mapping[str, Mapping[s
     return {
         "schema": COMPARISON,
         "invariants": list(dict.fromkeys(found.name for row in rows for found in row.outcome.invariants)),
-        "results": [_compared(row, stored.get(row.spec.name, {})) for row in rows],
+        "results": [compared_document(row, stored.get(row.spec.name, {})) for row in rows],
     }
 
 
@@ -75,8 +75,7 @@ def list_document(subjects: Sequence[Subject]) -> dict[str, Any]:
 def _model(subject: Subject) -> dict[str, Any]:
     return {
         "spec": subject.name,
-        "variant": subject.variant_name,
-        "features": subject.all_features(),
+        **subject.model_document(),
         "bounds": subject.all_bounds(),
     }
 
@@ -121,7 +120,7 @@ def _invariant(found: InvariantOutcome, path: Path | None) -> dict[str, Any]:
     }
 
 
-def _compared(row: Compared, stored: Mapping[str, Path]) -> dict[str, Any]:
+def compared_document(row: Compared, stored: Mapping[str, Path]) -> dict[str, Any]:
     return {
         **_result(row.spec, row.outcome, stored),
         "expect": {name: _expected(expected) for name, expected in row.spec.expect.items()},

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from checker.outcome import InvariantOutcome, Verdict
 from checker.report.story import listed
@@ -27,18 +27,11 @@ class Expected(Protocol):
     def text(self) -> str: ...
 
 
-class Rules(Protocol):
-    """A variant, of which reports know only what bounds mean nothing to it."""
-
-    @property
-    def unused_bounds(self) -> tuple[str, ...]: ...
-
-
 class Subject(Protocol):
     """The spec that something is reported of. `features` are the rules in which it differs from its variant,
     `own_features` those in which it differs from the spec that it is `built_on` (if any), `changed_features` those that
-    are not as its file has them. `policy` is the file of a
-    truncation policy of the user's own, `section` the part of the shipped specs that it belongs to."""
+    are not as its file has them. `admission` are the options that let a command which reads its traces run code of the
+    user's own, `section` is the part of the shipped specs that it belongs to."""
 
     @property
     def name(self) -> str: ...
@@ -48,12 +41,6 @@ class Subject(Protocol):
 
     @property
     def notes(self) -> str: ...
-
-    @property
-    def variant_name(self) -> str: ...
-
-    @property
-    def variant(self) -> Rules: ...
 
     @property
     def features(self) -> Mapping[str, str]: ...
@@ -71,7 +58,7 @@ class Subject(Protocol):
     def section(self) -> str: ...
 
     @property
-    def policy(self) -> Path | None: ...
+    def admission(self) -> tuple[str, ...]: ...
 
     @property
     def invariants(self) -> tuple[str, ...]: ...
@@ -79,15 +66,21 @@ class Subject(Protocol):
     @property
     def expect(self) -> Mapping[str, Expected]: ...
 
-    def all_features(self) -> dict[str, str]: ...
+    def model_document(self) -> dict[str, Any]: ...
 
     def all_bounds(self) -> dict[str, int]: ...
+
+    def used_bounds(self) -> dict[str, int]: ...
 
 
 def bounds_text(subject: Subject) -> str:
     """`3 replicas, log size 2, 1 record, 3 epochs`: the bounds that matter."""
-    unused = subject.variant.unused_bounds
-    return ", ".join(_bound_text(name, value) for name, value in subject.all_bounds().items() if name not in unused)
+    return in_words(subject.used_bounds())
+
+
+def in_words(bounds: Mapping[str, int]) -> str:
+    """Some bounds, each as one would say it."""
+    return ", ".join(_bound_text(name, value) for name, value in bounds.items())
 
 
 def _bound_text(name: str, value: int) -> str:
@@ -117,8 +110,8 @@ def rules_text(subject: Subject) -> str:
 
 def bounds_code(subject: Subject) -> str:
     """`3 2 1 3 - 1`: the bounds in the order of `bounds_names`, a dash for one that does not matter."""
-    unused = subject.variant.unused_bounds
-    return " ".join("-" if name in unused else str(value) for name, value in subject.all_bounds().items())
+    used = subject.used_bounds()
+    return " ".join(str(value) if name in used else "-" for name, value in subject.all_bounds().items())
 
 
 def bounds_names(subject: Subject) -> str:
@@ -127,8 +120,7 @@ def bounds_names(subject: Subject) -> str:
 
 def explaining(subject: Subject, trace: Path, full: bool = False) -> str:
     """The command that tells a stored trace as a story."""
-    policy = [] if subject.policy is None else ["--policy", str(subject.policy)]
-    return shlex.join(["tidegauge", "explain", *(["--full"] if full else []), str(trace), *policy])
+    return shlex.join(["tidegauge", "explain", *(["--full"] if full else []), str(trace), *subject.admission])
 
 
 def within(subject: Subject) -> str:

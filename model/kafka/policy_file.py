@@ -15,15 +15,14 @@ import ast
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from model.errors import ModelError, Place, nearest
+from model.own_file import SUFFIX, Kind, definition, line_in, parsed, run
 
-#: How a rule ends that is a file.
-SUFFIX: Final = ".py"
+__all__ = ["FUNCTIONS", "SUFFIX", "definition", "line_in", "read_policy"]
 
 #: What a policy may define, with the names of what each function is given.
 FUNCTIONS: Final = {
@@ -44,18 +43,13 @@ _OURS: Final[dict[str, tuple[str, ...] | None]] = {
     "model.kafka.policy": ("Cut", "either_cut"),
 }
 _FROM_POLICIES: Final = (*FUNCTIONS, "ASKS_WITHOUT_EPOCH")
-_STANDARD: Final = ("__future__", "collections.abc", "functools", "itertools", "math", "operator", "typing")
-
-_WHAT_IT_IS: Final = "A policy is one file that computes where to cut"
 
 
 def read_policy(path: Path) -> dict[str, Any]:
     """Run the file and return what it defines. Raises `ModelError`, with the file's line, for whatever is wrong."""
-    tree = _parsed(path)
-    for node in ast.walk(tree):
-        _want_harmless(path, node)
+    tree = parsed(path, _POLICY)
     _want_known_functions(path, tree)
-    namespace = _run(path, tree)
+    namespace = run(path, _POLICY, tree)
     for name in FUNCTIONS.keys() & namespace.keys():
         _want_signature(path, name, namespace[name])
     if not FUNCTIONS.keys() & namespace.keys():
@@ -67,70 +61,7 @@ def read_policy(path: Path) -> dict[str, Any]:
     return namespace
 
 
-def definition(function: Callable[..., Any]) -> Place | None:
-    """Where a function is defined; none if it is not plain Python."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return None if code is None else Place(code.co_filename, code.co_firstlineno)
-
-
-def line_in(file: str, traceback: TracebackType | None) -> Place | None:
-    """The innermost line of one file that an exception went through."""
-    found = None
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == file:
-            found = Place(file, traceback.tb_lineno)
-        traceback = traceback.tb_next
-    return found
-
-
-def _parsed(path: Path) -> ast.Module:
-    where = Place(str(path), 0)
-    try:
-        return ast.parse(path.read_bytes(), filename=str(path))
-    except OSError as error:
-        raise ModelError(f"the truncation policy cannot be read: {error.strerror or error}", where=where) from error
-    except SyntaxError as error:
-        what = f"the truncation policy is not Python: {error.msg}"
-        raise ModelError(what, where=Place(str(path), error.lineno or 0)) from error
-    except (ValueError, RecursionError, MemoryError) as error:  # NUL bytes, or nested far too deep
-        raise ModelError("the truncation policy cannot be parsed as Python", where=where) from error
-
-
 # What it may import
-
-
-def _want_harmless(path: Path, node: ast.AST) -> None:
-    match node:
-        case ast.Import(names=aliases):
-            for alias in aliases:
-                if alias.name not in _STANDARD:
-                    _refuse_module(path, node, alias.name)
-        case ast.ImportFrom(level=0, module=str(module), names=aliases):
-            _want_names(path, node, module, [alias.name for alias in aliases])
-        case ast.ImportFrom(level=level, module=module, names=aliases):
-            _refuse_module(path, node, f"{'.' * level}{module or aliases[0].name}")
-        case _:
-            pass
-
-
-def _want_names(path: Path, node: ast.ImportFrom, module: str, names: list[str]) -> None:
-    if module in _STANDARD:
-        return
-    known = _importable(module)
-    if known is None:
-        _refuse_module(path, node, module)
-    for name in names:
-        if name not in known:
-            raise ModelError(
-                f"a truncation policy cannot import {name!r} from {module}",
-                where=Place(str(path), node.lineno),
-                why="There is no such name" if _is_lacking(module, name) else _WHAT_IT_IS,
-                instead=nearest(name, known),
-            )
-
-
-def _is_lacking(module: str, name: str) -> bool:
-    return name != "*" and not hasattr(importlib.import_module(module), name)
 
 
 def _importable(module: str) -> tuple[str, ...] | None:
@@ -149,14 +80,9 @@ def _defined_in(module: str) -> Iterator[str]:
             yield name
 
 
-def _refuse_module(path: Path, node: ast.Import | ast.ImportFrom, module: str) -> NoReturn:
-    in_full = f"Write from {module} import …, with the names you need" if module in _OURS else ""
-    raise ModelError(
-        f"a truncation policy cannot import {module}",
-        where=Place(str(path), node.lineno),
-        why="" if in_full else _WHAT_IT_IS,
-        instead=in_full or f"What it may import from: {', '.join((*_OURS, f'{_POLICIES}.*', *_STANDARD))}",
-    )
+_POLICY: Final = Kind(
+    "truncation policy", "A policy is one file that computes where to cut", _importable, (*_OURS, f"{_POLICIES}.*")
+)
 
 
 # What it defines
@@ -171,18 +97,6 @@ def _want_known_functions(path: Path, tree: ast.Module) -> None:
                 where=Place(str(path), node.lineno),
                 instead=f"{nearest(node.name, FUNCTIONS)} A helper's name begins with an underscore",
             )
-
-
-def _run(path: Path, tree: ast.Module) -> dict[str, Any]:
-    namespace: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
-    try:
-        exec(compile(tree, str(path), "exec", dont_inherit=True), namespace)
-    except (Exception, SystemExit) as error:
-        raise ModelError(
-            f"the truncation policy raised {type(error).__name__} while it was loaded: {error}",
-            where=line_in(str(path), error.__traceback__) or Place(str(path), 0),
-        ) from error
-    return namespace
 
 
 def _want_signature(path: Path, name: str, function: Any) -> None:

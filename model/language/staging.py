@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from model.errors import ModelError, Place, nearest
@@ -61,6 +61,7 @@ class PredicateFunction:
     """A function marked with `@invariant` or `@reachable`. Its name in reports is CamelCase: `WeakIsr`."""
 
     function: Function
+    is_witness: bool = False
 
     @property
     def name(self) -> str:
@@ -95,7 +96,7 @@ def invariant(function: Function) -> PredicateFunction:
 
 def reachable(function: Function) -> PredicateFunction:
     """Mark a function of the state as a witness: true in some reachable state, or the model is vacuous."""
-    return PredicateFunction(function)
+    return PredicateFunction(function, is_witness=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +232,20 @@ def protocol(
         witnesses=_stage_predicates(stage, witnesses, "@reachable"),
         initial=_stage_initial(stage, initial),
         draws_state=draws_state,
+    )
+    result.check()
+    return result
+
+
+def adding(
+    to: Protocol, invariants: Iterable[PredicateFunction], witnesses: Iterable[PredicateFunction] = ()
+) -> Protocol:
+    """A staged protocol with more invariants and witnesses, which look at its state and ask for no mechanism."""
+    stage = _Stage(Record(**to.variables), {}, {})
+    result = replace(
+        to,
+        invariants=(*to.invariants, *_stage_predicates(stage, invariants, "@invariant")),
+        witnesses=(*to.witnesses, *_stage_predicates(stage, witnesses, "@reachable")),
     )
     result.check()
     return result
