@@ -42,14 +42,15 @@ class _Running:
 
 
 class Stopping:
-    """In a process: whether its work is to end, because everything is stopped or because nobody waits any more."""
+    """In a process: whether its work is to end, because everything is stopped or because nobody waits any more. Work
+    that is done in no process of its own is never asked to."""
 
-    event: ClassVar[Event]
-    parent: ClassVar[int]
+    event: ClassVar[Event | None] = None
+    parent: ClassVar[int] = 0
 
     @classmethod
     def asked(cls) -> bool:
-        return cls.event.is_set() or os.getppid() != cls.parent
+        return cls.event is not None and (cls.event.is_set() or os.getppid() != cls.parent)
 
 
 def each_in_its_own(

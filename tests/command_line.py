@@ -60,7 +60,8 @@ def started(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
     """The same in a process of its own."""
     command = [sys.executable, "-m", "checker.cli", *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": _environment()}
-    return subprocess.Popen(command, preexec_fn=_heed_the_keyboard, **{**pipes, **settings})  # noqa: PLW1509  # no threads
+    settings = {"preexec_fn": _heed_the_keyboard, **pipes, **settings}
+    return subprocess.Popen(command, **settings)
 
 
 def driven(change: str, *arguments: str) -> Ended:
