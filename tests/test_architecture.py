@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model.kafka.*",),
     # The wall: nothing above imports anything below.
     ("checker", "checker.compile", "checker.explore", "checker.prove"),  # docstrings: re-exports would load engines
-    ("checker.data", "checker.cache", "checker.files", "checker.mutants"),
+    ("checker.data", "checker.cache", "checker.files", "checker.mutants", "checker.product"),
     ("checker.compile.packing", "checker.prove.certificate"),
     ("checker.reason",),
     ("checker.trace",),
@@ -74,7 +74,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),
     ("checker.compare", "checker.gate", "checker.mutation", "checker.shortest"),
-    ("checker.sweep",),
+    ("checker.diff", "checker.shrink", "checker.sweep"),
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 
