@@ -117,6 +117,11 @@ class Search:
             raise InternalError(f"the search says that {predicate.name} is {met}, and the evaluator does not agree")
         return len(trace.steps)
 
+    def trace_to(self, predicate: Predicate) -> Trace | None:
+        """A shortest trace to where an invariant is violated or a witness is reached, replayed by the evaluator; none
+        if the search met no such state."""
+        return _sighted(self, predicate)
+
     def fault(self) -> ModelFault | None:
         """The fault that a step of the model commits, with the trace that leads to it."""
         return None if self.exploration.fault is None else _fault(self)

@@ -38,6 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # The wall: nothing above imports anything below.
     ("checker", "checker.compile", "checker.explore", "checker.prove"),  # docstrings: re-exports would load engines
     ("checker.data", "checker.cache", "checker.changes", "checker.files", "checker.mutants", "checker.processes"),
+    ("checker.product",),
     ("checker.compile.packing", "checker.prove.certificate", "checker.explore.arrays"),
     ("checker.explore.front_end",),
     ("checker.reason",),
@@ -78,7 +79,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.explore.breadth_first", "checker.prove.symmetry", "checker.prove.reduction"),
     ("checker.run",),
     ("checker.compare", "checker.gate", "checker.mutation", "checker.shortest"),
-    ("checker.sweep",),
+    ("checker.diff", "checker.shrink", "checker.sweep"),
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 

@@ -14,6 +14,7 @@ import click
 
 from checker.cli.check import check
 from checker.cli.compare import compare
+from checker.cli.diff import diff
 from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.gate import gate
@@ -81,7 +82,7 @@ def application() -> None:
     """
 
 
-for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate):
+for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate, diff):
     application.add_command(command)
 
 

@@ -254,6 +254,16 @@ def walk(roots: Iterable[Expr]) -> Iterator[Expr]:
             stack.extend((arg, False) for arg in reversed(node.args))
 
 
+def shifted(roots: Iterable[Expr], by: int) -> dict[Expr, Expr]:
+    """The roots, and what is below them, over cells whose numbers are higher by so many."""
+    moved: dict[Expr, Expr] = {}
+    for node in walk(roots):
+        args = tuple(moved[arg] for arg in node.args)
+        value = node.value + by if node.op is Op.READ else node.value
+        moved[node] = _node(node.op, args, value, node.sort, node.low, node.high)
+    return moved
+
+
 def cells_read(expr: Expr) -> tuple[int, ...]:
     """The numbers of the cells that `expr` reads, ascending."""
     return tuple(sorted({node.value for node in walk([expr]) if node.op is Op.READ}))
