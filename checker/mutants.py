@@ -91,7 +91,7 @@ def mutants_of(protocol: Protocol) -> tuple[Mutant, ...]:
 
 
 def _mutants_of_step(protocol: Protocol, step: Step) -> Iterator[Mutant]:
-    for _, parts in _numbered(step):
+    for _, parts in numbered_parts(step):
         for part, place, number in parts:
             shown = show_expr(protocol, part)
             yield Mutant(step.action, place, Change.DROPPED, number, shown)
@@ -102,7 +102,7 @@ def _mutants_of_step(protocol: Protocol, step: Step) -> Iterator[Mutant]:
             yield Mutant(step.action, update.place, Change.FORGOTTEN)
 
 
-def _numbered(step: Step) -> Iterator[tuple[Condition, list[_Numbered]]]:
+def numbered_parts(step: Step) -> Iterator[tuple[Condition, list[_Numbered]]]:
     """The conditions that have a place, each with its parts, their places, and numbers among those of one line.
 
     Parts that these parameters make true are counted, so that numbers mean the same in every step, but left out. What
@@ -158,7 +158,7 @@ def member(whole: Protocol, number: int) -> tuple[State, ...]:
 def _with_mutants(protocol: Protocol, step: Step, spots: Mapping[_Spot, Expr]) -> Step:
     if not spots:
         return step
-    changed = {id(condition): _guarded(condition, parts, spots) for condition, parts in _numbered(step)}
+    changed = {id(condition): _guarded(condition, parts, spots) for condition, parts in numbered_parts(step)}
     # Ranges were proved with the whole guard, so with less of it every assignment has to be checked again.
     return replace(
         step,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field, replace
 
+from checker.coverage import Coverage, Threats
 from checker.trace import Trace
 
 
@@ -88,6 +89,8 @@ class Outcome:
     never_enabled: tuple[str, ...]
     phases: dict[str, float] = field(default_factory=dict)  # seconds: staging, proof, compile, search, replay
     reservations: tuple[str, ...] = ()  # what else was asked for and could not be done, each in a sentence
+    coverage: Coverage | None = None  # if it was asked for
+    threats: Threats | None = None  # if they were
 
     def without_traces(self) -> Outcome:
         """The same findings, light enough to be handed to another process."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from checker.cache import NO_CACHE, Cache, user_cache
+from checker.coverage import Coverage, counters_of, coverage_of, guards_of
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
+from checker.prove.certificate import Group
 from checker.trace import Trace, replay, unpermuted
 from model.errors import InternalError, ModelFault, UsageError
 from model.language.evaluate import apply, enabled, evaluate, step_text
@@ -24,7 +26,7 @@ if TYPE_CHECKING:  # z3, numba and llvmlite are loaded when they are needed, not
     from checker.compile.native import NativeProtocol
     from checker.compile.packing import Packing, Words
     from checker.explore.breadth_first import Exploration, Limits, NativeFunctions, Progress
-    from checker.prove.certificate import Group, SymmetryCertificate
+    from checker.prove.certificate import SymmetryCertificate
     from checker.prove.symmetry import SymmetryReport
     from checker.spec import Spec
 
@@ -41,7 +43,8 @@ STOPPED_IN_WORDS = {
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to check. `time_limit` in seconds of search, `memory_limit` in bytes of resident memory; `symmetry` is `on`,
-    `off` or `audit`. There are no reductions yet, so `reductions` changes nothing."""
+    `off` or `audit`. There are no reductions yet, so `reductions` changes nothing. `coverage` has
+    counted how often actions are taken and their conditions decide."""
 
     fail_fast: bool = False
     max_states: int | None = None
@@ -50,6 +53,7 @@ class Options:
     symmetry: str = "on"
     reductions: bool = True
     cache: bool = True
+    coverage: bool = False
 
 
 DEFAULTS: Final = Options()
@@ -203,8 +207,12 @@ def _checked(protocol: Protocol, options: Options, clock: _Clock, allowed_idle: 
     audit = None
     if options.symmetry == "audit" and report is not None:
         audit = _audit(search, report.certificate.group, options, cache, clock)
+    covered = None
+    if options.coverage and search.exploration.fault is None:
+        covered = _covered(search, report.certificate.group if report else Group(), cache, clock)
     with clock.phase("replaying"):
-        return _outcome(search, _symmetry_used(report, options, audit), audit, clock, allowed_idle)
+        found = _outcome(search, _symmetry_used(report, options, audit), audit, clock, allowed_idle)
+        return found if covered is None else _with_coverage(found, covered)
 
 
 def _cache(options: Options) -> Cache:
@@ -436,3 +444,36 @@ def _packed_states(search: Search) -> Iterator[Words]:
 def _depths(found: Exploration) -> tuple[int | None, ...]:
     """Of the whole search, then of each predicate."""
     return (found.depth, *(seen.depth if seen else None for seen in found.first))
+
+
+# Coverage
+
+
+def _covered(search: Search, group: Group, cache: Cache, clock: _Clock) -> Coverage:
+    """How often actions can be taken and their conjuncts decide, over all states that the search stands for."""
+    from checker.compile.native_coverage import compile_coverage
+    from checker.explore.covering import Cover
+
+    guards = guards_of(search.protocol)
+    with clock.phase("compiling"):
+        cover = Cover(compile_coverage(search.packing, guards, group, cache), counters_of(guards))
+    finished = False
+    with clock.phase("counting coverage"), suppress(KeyboardInterrupt):
+        for _ in cover.add(search.exploration.store.states):
+            if clock.watch.interrupted():
+                break
+        else:
+            finished = True
+    return coverage_of(guards, cover.counters, cover.states, finished and search.exploration.complete)
+
+
+def _with_coverage(found: Outcome, covered: Coverage) -> Outcome:
+    """What the search has counted must be what was counted now. Raises `InternalError` if it is not."""
+    if covered.complete and found.symmetry.order == 1:
+        taken = {each.action.name: each.taken for each in covered.actions}
+        if (covered.states, taken) != (found.explored.distinct, found.explored.steps_taken):
+            raise InternalError("coverage was counted over other states or steps than were found")
+    if covered.complete or not found.explored.complete:
+        return replace(found, coverage=covered)
+    why = f"Coverage was not counted to the end: {INTERRUPTED}."
+    return replace(found, coverage=covered, reservations=(*found.reservations, why))

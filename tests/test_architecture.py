@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.product",),
     ("checker.compile.packing", "checker.prove.certificate", "checker.explore.arrays"),
     ("checker.explore.front_end",),
-    ("checker.reason",),
+    ("checker.coverage", "checker.reason"),
     ("checker.trace",),
     ("checker.outcome", "checker.turning_point"),
     ("checker.report.story",),
@@ -69,6 +69,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.explore.search_loop",),
     (
         "checker.compile.calls",
+        "checker.explore.covering",
         "checker.explore.store",
         "checker.prove.refutation",
         "checker.prove.type_correct",
@@ -80,6 +81,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.run",),
     ("checker.compare", "checker.gate", "checker.mutation", "checker.shortest"),
     ("checker.diff", "checker.shrink", "checker.sweep"),
+    ("checker.vacuity",),  # asks of each invariant what mutants do to it
     ("checker.cli.*", "checker.pytest_plugin"),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +19,21 @@ if TYPE_CHECKING:
 @click.argument("spec")
 @model_options
 @search_options
+@click.option(
+    "--coverage", is_flag=True, help="Count how often each action is taken and each condition of its guard decides."
+)
+@click.option("--threats", is_flag=True, help="Say which invariants no mutation of the rules breaks; takes longer.")
 @output_options
-def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, json_file: str | None, quiet: bool) -> int:
+def check(
+    spec: str,
+    model: ModelChoice,
+    search: SearchChoice,
+    coverage: bool,
+    threats: bool,
+    output: Path,
+    json_file: str | None,
+    quiet: bool,
+) -> int:
     """Explore SPEC to the end, and tell the shortest counterexample of every invariant that falls.
 
     SPEC is a shipped name, such as published/kip-320, or the path of a TOML file. A SPEC with a [sweep] is explored at
@@ -32,19 +47,33 @@ def check(spec: str, model: ModelChoice, search: SearchChoice, output: Path, jso
     from checker.report.result import result_document
     from checker.report.summary import summary
     from checker.run import check as run_check
+    from checker.vacuity import with_threats
 
     subject = chosen_spec(spec, model)
     require_writable(output, json_file)
     if subject.sweep:
+        _want_one_size(subject, {"--coverage": coverage, "--threats": threats})
         return _swept(subject, search, output, json_file, quiet)
+    options = replace(chosen_options(search), coverage=coverage)
     with watching(quiet) as watch:
-        outcome = run_check(subject, chosen_options(search), watch)
+        outcome = run_check(subject, options, watch)
+        if threats:
+            outcome = with_threats(subject, outcome, options, watch)
     stored = Stored()
     paths = stored.add(subject, outcome, output)
     document = result_document(subject, outcome, paths)
     emit(lambda width: summary(subject, outcome, paths, width), document, json_file, quiet)
     stored.raise_failure()
     return outcome.exit_code
+
+
+def _want_one_size(subject: Spec, asked: Mapping[str, bool]) -> None:
+    from model.errors import UsageError
+
+    for option in (name for name, wanted in asked.items() if wanted):
+        swept = " and ".join(subject.sweep)
+        what = f"{subject.name} sweeps {swept}, and {option} tells of one size"
+        raise UsageError(what, instead=f"Choose the size: give {swept} a value")
 
 
 def _swept(subject: Spec, search: SearchChoice, output: Path, json_file: str | None, quiet: bool) -> int:

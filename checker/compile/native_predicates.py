@@ -37,7 +37,7 @@ def emit_predicates(module: ir.Module, protocol: Protocol, packing: Packing) -> 
 def _emit_many(function: ir.Function, protocol: Protocol, packing: Packing) -> None:
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     conditions, lanes, mask = list(_noteworthy(protocol)), ir.IntType(LANES), word(0)
-    words = _words_of_many(builder, function.args[0], packing.words)
+    words = words_of_many(builder, function.args[0], packing.words)
     emitter = Emitter(builder, packing, number_type(conditions), words)
     for bit, condition in enumerate(conditions):
         some = builder.icmp_unsigned("!=", builder.bitcast(emitter.value(condition), lanes), lanes(0))
@@ -45,7 +45,7 @@ def _emit_many(function: ir.Function, protocol: Protocol, packing: Packing) -> N
     builder.ret(mask)
 
 
-def _words_of_many(builder: ir.IRBuilder, states: ir.Value, count: int) -> list[ir.Value]:
+def words_of_many(builder: ir.IRBuilder, states: ir.Value, count: int) -> list[ir.Value]:
     """Each word of the eight states at an address, as a vector with one lane a state."""
     kind, places = ir.VectorType(WORD, LANES * count), ir.VectorType(ir.IntType(32), LANES)
     loaded, nothing = builder.load(states, typ=kind, align=WORD_BITS // 8), ir.Constant(kind, ir.Undefined)

@@ -34,6 +34,11 @@ def _row(row: Sequence[Piece], widths: Sequence[int], margin: str, gap: str) -> 
     return Line(tuple(piece for piece in pieces if piece[0]))
 
 
+def cut(text: str, width: int) -> str:
+    """The text, or as much of it as fits."""
+    return text if len(text) <= width else f"{text[: max(width - 1, 1)].rstrip()}…"
+
+
 def labelled(label: str, text: str, width: int, style: Style = Style.PLAIN) -> list[Line]:
     """`  explored    270,050 orbits, …`, wrapped beside the label."""
     lines = wrapped(text, width, style, margin=" " * (LABEL_WIDTH + 2))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from checker.equivalents import Equivalent
 from checker.fates import Fate, Finding, Hunt
 from checker.mutants import Mutant
-from checker.report.layout import faint, plain
+from checker.report.layout import cut, faint, plain
 from checker.report.story import BLANK, Line, Style, line, listed, wrapped
 
 MUTATION: Final = "tidegauge/mutation/1"
@@ -52,24 +52,19 @@ def _section(title: str, fates: Sequence[Fate], width: int) -> Iterator[Line]:
     for action, group in groupby(fates, key=lambda fate: fate.mutant.action):
         yield line(f"  {action}")
         for fate in group:
-            yield from _mutant(fate.mutant, width)
+            yield from mutant_lines(fate.mutant, width)
             yield from wrapped(_told(fate), width, _STYLE[fate.finding], margin=" " * 6)
 
 
 _STYLE: Final = {Finding.CAUGHT: Style.GOOD, Finding.SURVIVES: Style.BAD, Finding.UNDECIDED: Style.DOUBT}
 
 
-def _mutant(mutant: Mutant, width: int) -> Iterator[Line]:
+def mutant_lines(mutant: Mutant, width: int) -> Iterator[Line]:
     """The place, the change and the line; of a line with several conditions, the one that is meant."""
     where, change = f"    {mutant.place.portable}", f"  {mutant.change.value}: "
-    yield Line((plain(where), faint(change), plain(_cut(mutant.source, width - len(where + change)))))
+    yield Line((plain(where), faint(change), plain(cut(mutant.source, width - len(where + change)))))
     if mutant.shown and mutant.is_one_of_several:
-        yield line(_cut(f"the condition {mutant.shown}", width - 6), Style.FAINT, " " * 6)
-
-
-def _cut(text: str, width: int) -> str:
-    """The text, or as much of it as fits."""
-    return text if len(text) <= width else f"{text[: max(width - 1, 1)].rstrip()}…"
+        yield line(cut(f"the condition {mutant.shown}", width - 6), Style.FAINT, " " * 6)
 
 
 def _told(fate: Fate) -> str:
@@ -95,7 +90,7 @@ def _explanations(fates: Sequence[Fate], width: int) -> Iterator[Line]:
         mine = [fate for fate in fates if fate.equivalent is entry]
         actions = listed(list(dict.fromkeys(fate.mutant.action for fate in mine)))
         yield line(f"  {actions}")
-        yield from _mutant(mine[0].mutant, width)
+        yield from mutant_lines(mine[0].mutant, width)
         differs = any(fate.spec for fate in mine)
         kind = "other states, no promise broken" if differs else "the same states in every spec"
         yield from wrapped(f"{kind}: {entry.why}", width, Style.FAINT, margin=" " * 6)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from checker.outcome import InvariantOutcome, Outcome
 from checker.prove.certificate import Attempt, Finding, Obligation
+from checker.report.coverage import coverage_document, threats_document
 from checker.report.proof import Proof
 from checker.report.subject import Expected, Subject, surprise
 from checker.report.table import Compared
@@ -31,7 +32,8 @@ def render(document: Mapping[str, Any]) -> str:
 
 def result_document(subject: Subject, outcome: Outcome, stored: Mapping[str, Path]) -> dict[str, Any]:
     """What `check` found. `stored` says where the trace of each violated invariant is."""
-    return {"schema": RESULT, **_result(subject, outcome, stored)}
+    vacuity = {**coverage_document(outcome.coverage), **threats_document(outcome.threats)}
+    return {"schema": RESULT, **_result(subject, outcome, stored), **vacuity}
 
 
 def comparison_document(rows: Sequence[Compared], stored: Mapping[str, Mapping[str, Path]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from checker.outcome import InvariantOutcome, Outcome, Verdict
+from checker.report.coverage import coverage_report, threats_report
 from checker.report.layout import LABEL_WIDTH, Piece, faint, grid, labelled, plain, rate_text, seconds_text
 from checker.report.story import (
     BLANK,
@@ -39,6 +40,8 @@ def _lines(subject: Subject, outcome: Outcome, stored: Mapping[str, Path], width
     yield from _liveliness(outcome, width)
     yield BLANK
     yield from _invariants(subject, outcome)
+    yield from coverage_report(outcome, width)
+    yield from threats_report(outcome, width)
     yield from _story(subject, outcome, stored, width)
 
 
