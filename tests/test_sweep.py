@@ -137,6 +137,14 @@ def test_what_check_says() -> None:
     assert tidegauge(*lines[-1].split()[1:]).code == 0
 
 
+@pytest.mark.parametrize("option", ["--coverage", "--threats"])
+def test_what_tells_of_one_size_is_refused(option: str) -> None:
+    written()
+    ended = tidegauge("check", "my-spec.toml", option)
+    what = f"tidegauge: error: my-spec sweeps nodes and spare, and {option} tells of one size."
+    assert (ended.code, ended.err) == (2, f"{what} Choose the size: give nodes and spare a value.\n")
+
+
 def test_the_expectation_is_held_against_the_specs_own_bounds() -> None:
     """Nothing is expected elsewhere; what is not as expected is marked."""
     written(SPEC.replace('"holds"', "{ violated = 5 }"))
