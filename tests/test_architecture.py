@@ -53,7 +53,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.kafka_origin", "checker.own_origin"),
     ("checker.own_invariants",),
     ("checker.spec", "checker.equivalents"),
-    ("checker.spec_schema", "checker.trace_file", "checker.fates"),
+    ("checker.spec_schema", "checker.spec_text", "checker.trace_file", "checker.fates"),
     (
         "checker.compile.native*",
         "checker.compile.smt",
