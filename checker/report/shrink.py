@@ -62,7 +62,8 @@ def _lines(found: Shrunk, text: str, width: int) -> Iterator[Line]:
     falls = listed([f"{name} falls in {steps_text(steps)}" for name, steps in found.violated.items()])
     yield from wrapped(f"{found.start.name}, shrunk: {falls}.", width, Style.HEADING)
     yield BLANK
-    yield from labelled("restored", _changes(found.restored) or "no rule", width)
+    if found.restored or found.spec.features:
+        yield from labelled("restored", _changes(found.restored) or "no rule", width)
     yield from labelled("lowered", _changes(found.lowered) or "no bound", width)
     left = [f"{name}={rule}" for name, rule in found.spec.features.items()]
     yield from labelled("left", "; ".join(filter(None, (listed(left), bounds_text(found.spec)))), width)
