@@ -95,6 +95,13 @@ class Origin(Interface):
     def within(self, table: Table) -> Origin:
         """With the bounds that a table of a spec gives. Raises `SpecError`, with the line."""
 
+    def told_safely(self) -> Origin:
+        """The same protocol, under the name of the nearest one that keeps every promise: its features are what can be
+        wrong with it. Itself where nothing of the kind is known."""
+
+    def safe_features(self) -> dict[str, str]:
+        """What each feature is in the protocol of that name."""
+
     def rehearsed(self) -> Origin:
         """Itself, once code of the user's own has been tried where that is cheap: its mistakes are told before any
         search."""

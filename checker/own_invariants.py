@@ -78,6 +78,12 @@ class WithOwnInvariants:
     def within(self, table: Table) -> WithOwnInvariants:
         return replace(self, base=self.base.within(table))
 
+    def told_safely(self) -> WithOwnInvariants:
+        return replace(self, base=self.base.told_safely())
+
+    def safe_features(self) -> dict[str, str]:
+        return self.base.safe_features()
+
     def rehearsed(self) -> WithOwnInvariants:
         return replace(self, base=self.base.rehearsed())
 

@@ -119,6 +119,12 @@ class OwnOrigin:
                 raise table.error(error.what, name, why=error.why, instead=error.instead) from error
         return changed
 
+    def told_safely(self) -> OwnOrigin:
+        return self
+
+    def safe_features(self) -> dict[str, str]:
+        return {}
+
     def rehearsed(self) -> OwnOrigin:
         return self
 

@@ -250,6 +250,14 @@ class Spec:
         """The spec itself unless it has quick bounds."""
         return self if self.quick_origin is None else self.changed(bounds=self.quick_origin.bounds())
 
+    def told_safely(self) -> Spec:
+        """The same protocol, told as what it changes in the nearest one that keeps every promise."""
+        return replace(self, origin=self.origin.told_safely())
+
+    def safe_features(self) -> dict[str, str]:
+        """What each feature is in the protocol that the spec is told as a change of."""
+        return self.origin.safe_features()
+
     def points(self) -> tuple[Spec, ...]:
         """The spec at each point of its sweep, in order; itself if it has none. A point is named after its bounds, and
         what the spec expects counts where they are the spec's own."""

@@ -55,7 +55,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.kafka_origin", "checker.own_origin"),
     ("checker.own_invariants",),
     ("checker.spec", "checker.equivalents"),
-    ("checker.judgement", "checker.spec_schema", "checker.spec_search", "checker.trace_file", "checker.fates"),
+    ("checker.judgement", "checker.spec_schema", "checker.spec_search", "checker.spec_text"),
+    ("checker.trace_file", "checker.fates"),
     (
         "checker.result_cache",
         "checker.spec_update",

@@ -23,6 +23,7 @@ from checker.cli.listing import list_specs
 from checker.cli.mutate import mutate
 from checker.cli.prove import prove
 from checker.cli.replay import replay
+from checker.cli.shrink import shrink
 from model.errors import InternalError, OutputError, TidegaugeError, nearest
 
 NAME = "tidegauge"
@@ -82,7 +83,7 @@ def application() -> None:
     """
 
 
-for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate, diff):
+for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate, diff, shrink):
     application.add_command(command)
 
 

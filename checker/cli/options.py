@@ -115,7 +115,7 @@ _MODEL = (
         callback=settings,
         multiple=True,
         metavar="KEY=VALUE",
-        help="Choose the rule for a feature, such as truncation=high-watermark; repeatable.",
+        help="Choose the rule for a feature (truncation=high-watermark), or a bound of your own protocol; repeatable.",
     ),
     _option("--invariant", "invariants", multiple=True, metavar="NAME", help="Check this one, not all; repeatable."),
 )
