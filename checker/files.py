@@ -53,9 +53,9 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def write_folder(path: Path, texts: Mapping[str, str], sign: str) -> None:
-    """Write a folder of files beside the target, then rename. It takes the place of an older one, if that has the
-    `sign` as well. Raises `OutputError`; on any failure the target is as it was.
+def write_folder(path: Path, texts: Mapping[str, str], sign: str | None = None) -> None:
+    """Write a folder of files beside the target, then rename. It takes the place of an empty one, or of an older one
+    that has the `sign` as well. Raises `OutputError`; on any failure the target is as it was.
     """
     require_replaceable(path, sign)
     target = Path(os.path.realpath(path))
@@ -65,6 +65,7 @@ def write_folder(path: Path, texts: Mapping[str, str], sign: str) -> None:
             new, old = Path(workplace) / "new", Path(workplace) / "old"
             new.mkdir()
             for name, text in texts.items():
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
                 (new / name).write_text(text, encoding="utf-8")
             _put_in_place(new, target, old)
     except OSError as error:
@@ -83,14 +84,14 @@ def _put_in_place(new: Path, target: Path, old: Path) -> None:
         raise
 
 
-def require_replaceable(path: Path, sign: str) -> None:
+def require_replaceable(path: Path, sign: str | None) -> None:
     """Raise `OutputError` unless nothing would be lost if `path` became a new folder: it is not there, empty, or its
     index.html has the `sign` of what is ours."""
     try:
         if not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir())):
             return
         index = path / "index.html"
-        is_ours = index.is_file() and sign in index.read_text(encoding="utf-8", errors="replace")
+        is_ours = sign is not None and index.is_file() and sign in index.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise OutputError(f"{path} cannot be read: {error.strerror or error}") from error
     if not is_ours:

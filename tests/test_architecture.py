@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     # The wall: nothing above imports anything below.
     ("checker", "checker.compile", "checker.explore", "checker.prove"),  # docstrings: re-exports would load engines
     ("checker.data", "checker.cache", "checker.changes", "checker.files", "checker.mutants", "checker.processes"),
-    ("checker.product",),
+    ("checker.product", "checker.skeleton"),
     ("checker.compile.packing", "checker.prove.certificate", "checker.explore.arrays"),
     ("checker.explore.front_end",),
     ("checker.coverage", "checker.reason"),

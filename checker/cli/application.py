@@ -21,6 +21,7 @@ from checker.cli.gate import gate
 from checker.cli.graph import graph
 from checker.cli.listing import list_specs
 from checker.cli.mutate import mutate
+from checker.cli.new import new
 from checker.cli.prove import prove
 from checker.cli.replay import replay
 from checker.cli.shrink import shrink
@@ -83,7 +84,7 @@ def application() -> None:
     """
 
 
-for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate, diff, shrink):
+for command in (list_specs, check, compare, explain, export, graph, replay, prove, gate, mutate, diff, shrink, new):
     application.add_command(command)
 
 
