@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import jsonschema
+from command_line import schema
 from source_tree import ROOT
 
 SMALL: Final = "[bounds]\nreplicas = 2\nlog_size = 1\nrecords = 1\nepochs = {epochs}\n"
@@ -219,3 +221,40 @@ def children_of(process: int) -> list[int]:
             if parent == process and b"spawn_main" in command:
                 found.append(int(folder.name))
     return found
+
+
+#: All reports that are files.
+REPORTS = ("--junit", "o/j.xml", "--sarif", "o/s.sarif", "--summary", "o/s.md", "--json", "o/g.json")
+
+
+def require_whole_reports() -> dict[str, Any]:
+    """Every report is there, well formed, and says the same; gives the document."""
+    found: dict[str, Any] = json.loads(Path("o/g.json").read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema("result"))
+    root = junit_of(Path("o/j.xml").read_text(encoding="utf-8"))
+    assert [suite.get("name") for suite in root] == [spec["spec"] for spec in found["specs"]]
+    (run,) = sarif_of(Path("o/s.sarif").read_text(encoding="utf-8"))["runs"]
+    surprises = [each for spec in found["specs"] for each in spec["findings"] if each["kind"] != "as wished"]
+    assert len(run["results"]) == len(surprises)
+    summary = Path("o/s.md").read_text(encoding="utf-8")
+    assert all(f"`{spec['spec']}` | {spec['status']} |" in summary for spec in found["specs"])
+    assert [path.name for path in Path("o").iterdir() if path.name.startswith(".")] == []
+    return found
+
+
+# Processes
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What it wrote, as `_code_of`."""
+    code_of(process)
+    return process.communicate()
+
+
+def code_of(process: subprocess.Popen[str]) -> int:
+    """The exit code; a process that does not end is killed, so that no test waits for ever."""
+    try:
+        return process.wait(120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise

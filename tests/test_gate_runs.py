@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import shutil
 import signal
 import subprocess
-import termios
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +16,17 @@ from typing import Any
 import jsonschema
 import pytest
 from command_line import Ended, elsewhere, schema, started, tidegauge
-from gate_specs import CASES, COUNTS, ENDLESS, FALLING, children_of, junit_of, line_of, sarif_of, spec_text, written
+from gate_specs import (
+    ENDLESS,
+    FALLING,
+    REPORTS,
+    children_of,
+    ended,
+    line_of,
+    require_whole_reports,
+    spec_text,
+    written,
+)
 from process_work import eventually
 from source_tree import ROOT
 
@@ -27,12 +34,10 @@ import checker.gate
 import model
 from checker import cache, result_cache
 from checker.cache import Cache, engine_hash, source_hash, user_cache
-from checker.gate import check_one, load_all, run_gate
+from checker.gate import check_one
 from checker.run import DEFAULTS
 from checker.spec import Spec, load_spec
-from checker.spec_search import Candidate, find_specs, share
-from checker.spec_update import rewritten
-from model.errors import SpecError
+from checker.spec_search import Candidate, share
 from model.kafka import policy
 from model.kafka.policy import Cut
 
@@ -45,7 +50,6 @@ OWN = spec_text(
     'never_enabled = ["fetch_out_of_range"]',
 )
 HOLDS = spec_text('WeakIsr = "holds"\n')
-REPORTS = ("--junit", "o/j.xml", "--sarif", "o/s.sarif", "--summary", "o/s.md", "--json", "o/g.json")
 
 
 @pytest.fixture(autouse=True)
@@ -68,21 +72,6 @@ def document(*arguments: str) -> dict[str, Any]:
 def cached(*arguments: str) -> dict[str, bool]:
     """Which specs came from an earlier run."""
     return {spec["spec"]: spec["cached"] for spec in document(*arguments)["specs"]}
-
-
-def require_whole_reports() -> dict[str, Any]:
-    """Every report is there, well formed, and says the same; gives the document."""
-    found: dict[str, Any] = json.loads(Path("o/g.json").read_text(encoding="utf-8"))
-    jsonschema.validate(found, schema("result"))
-    root = junit_of(Path("o/j.xml").read_text(encoding="utf-8"))
-    assert [suite.get("name") for suite in root] == [spec["spec"] for spec in found["specs"]]
-    (run,) = sarif_of(Path("o/s.sarif").read_text(encoding="utf-8"))["runs"]
-    surprises = [each for spec in found["specs"] for each in spec["findings"] if each["kind"] != "as wished"]
-    assert len(run["results"]) == len(surprises)
-    summary = Path("o/s.md").read_text(encoding="utf-8")
-    assert all(f"`{spec['spec']}` | {spec['status']} |" in summary for spec in found["specs"])
-    assert [path.name for path in Path("o").iterdir() if path.name.startswith(".")] == []
-    return found
 
 
 # Kept results
@@ -324,157 +313,6 @@ def test_shards_of_a_directory() -> None:
     assert "No spec was checked." in Path("o/pages/index.html").read_text(encoding="utf-8")
 
 
-# Updates
-
-
-MESSY = """\
-# The head.
-title = 'A spec of the tests'
-variant = "published/truncate-to-high-watermark"
-invariants = ["LeaderInIsr", "WeakIsr", "StrongIsr"]
-bounds = { replicas = 2, log_size = 1, records = 1, epochs = 2 }   # small
-
-[ expect ]   # facts
-"WeakIsr" = {violated=3}    # three?
-StrongIsr   =   "holds"   # a hope
-LeaderInIsr.violated = 4
-counts = { orbits = 1_000, depth = 0x3 } # wrong
-"""
-MENDED = (
-    MESSY.replace("{violated=3}", "{violated=8}")
-    .replace('"holds"   # a hope', "{ violated = 9 }   # a hope")
-    .replace("1_000", "177")
-    .replace("0x3", "12")
-    .replace("LeaderInIsr.violated = 4", 'LeaderInIsr = "holds"')
-)
-
-
-def test_an_update_keeps_comments_and_layout() -> None:
-    text = MESSY.replace("LeaderInIsr.violated = 4", "LeaderInIsr = { violated = 4 }")
-    path = written("mine.toml", text.replace("\n", "\r\n"))
-    ended = gate("mine.toml", "--update", "--yes", "--output", "new", *REPORTS)
-    assert ended.code == 0
-    assert '-StrongIsr   =   "holds"   # a hope' in ended.out
-    assert "+StrongIsr   =   { violated = 9 }   # a hope" in ended.out
-    assert "5 expectations updated in 1 file." in ended.out
-    assert path.read_bytes().decode() == MENDED.replace("\n", "\r\n")
-    assert sorted(each.name for each in Path("new").iterdir()) == ["mine-StrongIsr.json", "mine-WeakIsr.json"]
-    assert require_whole_reports()["exit_code"] == 0
-    assert gate("mine.toml").code == 0
-    again = gate("mine.toml", "--update", "--yes")
-    assert (again.code, "There is nothing to update." in again.out) == (0, True)
-
-
-def test_what_cannot_be_rewritten_with_care_is_left_alone() -> None:
-    path = written("mine.toml", MESSY)
-    ended = gate("mine.toml", "--update", "--yes")
-    assert ended.code == 2
-    assert ended.err == (
-        "tidegauge: error: mine.toml:10: LeaderInIsr is written in a way that cannot be rewritten. "
-        'Write LeaderInIsr = "holds" by hand.\n'
-    )
-    assert path.read_text(encoding="utf-8") == MESSY
-
-
-def test_a_length_in_a_dotted_key_is_rewritten() -> None:
-    text = spec_text("WeakIsr.violated = 3 # dotted\n", FALLING)
-    written("mine.toml", text)
-    assert gate("mine.toml", "--update", "--yes").code == 0
-    assert Path("mine.toml").read_text(encoding="utf-8") == text.replace("= 3", "= 8")
-
-
-def test_an_inherited_expectation_is_changed_where_it_stands() -> None:
-    base = spec_text(f"WeakIsr = {{ violated = 7 }}\n{COUNTS}orbits = 5_0\n", FALLING)
-    written("base.toml", base)
-    child = written("child.toml", 'extends = "base.toml"\ntitle = "mine"\n')
-    ended = gate("base.toml", "child.toml", "--update", "--yes")
-    assert (ended.code, "4 expectations updated in 1 file." in ended.out) == (0, True)
-    assert Path("base.toml").read_text(encoding="utf-8") == base.replace("7", "8").replace("5_0", "177")
-    assert child.read_text(encoding="utf-8") == 'extends = "base.toml"\ntitle = "mine"\n'
-
-
-def test_two_specs_that_share_a_line_and_differ() -> None:
-    written("mine.toml", spec_text(f'WeakIsr = "holds"\n{COUNTS}orbits = 1\n'))
-    (loaded,) = load_all(find_specs(["mine.toml"]).specs)
-    (judged,) = run_gate([loaded]).specs
-    other = replace(judged, counted={"orbits": 2})
-    assert [each.new.splitlines()[-1] for each in rewritten([judged, judged])] == ["orbits = 139"]
-    with pytest.raises(SpecError, match=r"mine.toml:14: two specs take orbits from this line, and found different"):
-        rewritten([judged, other])
-
-
-def test_what_is_inconclusive_is_never_accepted() -> None:
-    text = spec_text(f'WeakIsr = "holds"\n{COUNTS}orbits = 1\n', bounds=ENDLESS)
-    written("mine.toml", text)
-    ended = gate("mine.toml", "--update", "--yes", "--max-states", "1000")
-    assert (ended.code, "There is nothing to update." in ended.out) == (3, True)
-    assert Path("mine.toml").read_text(encoding="utf-8") == text
-
-
-def test_witnesses_and_idle_actions_are_left_to_the_author() -> None:
-    text = CASES["witness-not-reached"].text.replace('"holds"', "{ violated = 3 }")
-    written("mine.toml", text)
-    ended = gate("mine.toml", "--update", "--yes")
-    assert ended.code == 1
-    assert Path("mine.toml").read_text(encoding="utf-8") == text.replace("{ violated = 3 }", '"holds"')
-
-
-@pytest.mark.parametrize(("answer", "code", "steps"), [("y\n", 0, "8"), ("n\n", 1, "7"), ("\x03", 1, "7")])
-def test_on_a_terminal_it_asks(answer: str, code: int, steps: str) -> None:
-    written("mine.toml", spec_text("WeakIsr = { violated = 7 }\n", FALLING))
-    ours, theirs = pty.openpty()
-    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    with started("gate", "mine.toml", "--update", "--quiet", **streams, preexec_fn=_at_the_terminal) as process:
-        os.close(theirs)
-        shown = ""
-        while "Write this? [y/N]" not in shown:
-            shown += os.read(ours, 4096).decode()
-        assert "+WeakIsr = { violated = 8 }" in shown
-        time.sleep(0.5)  # a Ctrl-C in the very moment before it reads would be noticed with the next key only
-        os.write(ours, answer.encode())
-        assert _code_of(process) == code
-    os.close(ours)
-    assert f"violated = {steps}" in Path("mine.toml").read_text(encoding="utf-8")
-
-
-def _ended(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """What it wrote, as `_code_of`."""
-    _code_of(process)
-    return process.communicate()
-
-
-def _code_of(process: subprocess.Popen[str]) -> int:
-    """The exit code; a process that does not end is killed, so that no test waits for ever."""
-    try:
-        return process.wait(120)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-
-
-def _at_the_terminal() -> None:
-    """In a session of its own, with the terminal as its own: Ctrl-C becomes a signal."""
-    os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def test_a_file_that_changed_meanwhile_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written("mine.toml", spec_text("WeakIsr = { violated = 7 }\n", FALLING))
-    honest = checker.gate.run_gate
-    changed = path.read_text(encoding="utf-8").replace("7", "6")
-
-    def slow(*given: Any) -> Any:
-        found = honest(*given)
-        written("mine.toml", changed)
-        return found
-
-    monkeypatch.setattr("checker.gate.run_gate", slow)
-    ended = gate("mine.toml", "--update", "--yes")
-    assert (ended.code, "this has changed while the spec was checked" in ended.err) == (2, True)
-    assert path.read_text(encoding="utf-8") == changed
-
-
 # Runs that do not come to their end
 
 
@@ -534,7 +372,7 @@ def test_a_process_that_dies_is_inconclusive_and_named() -> None:
         assert eventually(lambda: bool(children_of(process.pid)))
         (child,) = children_of(process.pid)
         os.kill(child, signal.SIGKILL)
-        out, err = _ended(process)
+        out, err = ended(process)
     assert (process.returncode, "Traceback" in err) == (3, False)
     assert "the process that checked it died (signal 9)" in " ".join(out.split())
     found = require_whole_reports()
@@ -556,7 +394,7 @@ def test_interrupted_reports_are_whole(number: signal.Signals, to_all: bool) -> 
         time.sleep(1)
         children = children_of(process.pid)
         (os.killpg if to_all else os.kill)(process.pid, number)
-        out, err = _ended(process)
+        out, err = ended(process)
     assert (process.returncode, "Traceback" in err) == (3, False)
     assert "7 specs: 1 as wished and 6 inconclusive. 1 cached." in out
     found = require_whole_reports()
@@ -574,7 +412,7 @@ def test_a_violation_beats_an_interruption() -> None:
     with started("gate", "s", *REPORTS) as process:
         assert eventually(lambda: bool(children_of(process.pid)))
         process.send_signal(signal.SIGTERM)
-        _ended(process)
+        ended(process)
     assert process.returncode == 1
     assert [spec["status"] for spec in require_whole_reports()["specs"]] == [
         "not as wished",
