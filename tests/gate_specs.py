@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import jsonschema
-from command_line import schema
+import pytest
+from command_line import Ended, elsewhere, schema, tidegauge
 from source_tree import ROOT
 
 SMALL: Final = "[bounds]\nreplicas = 2\nlog_size = 1\nrecords = 1\nepochs = {epochs}\n"
@@ -38,6 +39,18 @@ def written(name: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def by_itself(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `elsewhere`, and on no machine of GitHub's."""
+    elsewhere(folder, cache, monkeypatch)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def gate(*arguments: str) -> Ended:
+    """`tidegauge gate`, in this process."""
+    return tidegauge("gate", *arguments)
 
 
 FALLING: Final = "published/truncate-to-high-watermark"

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from command_line import Ended, elsewhere, schema, tidegauge
+from command_line import schema, tidegauge
 from gate_specs import (
     CASES,
     COUNTS,
     FALLING,
     annotations_of,
+    by_itself,
+    gate,
     junit_of,
     line_of,
     sarif_of,
@@ -27,7 +29,7 @@ from gate_specs import (
 )
 from junitparser import JUnitXml
 
-from checker import gate as gate_module
+import checker.gate
 from checker.cache import DIRECTORY_VARIABLE
 from checker.gate import Checked, check_one, load_all, run_gate
 from checker.judgement import About, Finding, Gate, Judged, Kind, judge
@@ -69,9 +71,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judgement]:
 
 @pytest.fixture(autouse=True)
 def _elsewhere(judged: Judgement, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere(judged.folder, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
+    by_itself(judged.folder, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
 
 
 @pytest.fixture
@@ -298,13 +298,13 @@ def test_what_goes_wrong_in_the_process_of_a_spec(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(gate_module, "check", fail)
+    monkeypatch.setattr(checker.gate, "check", fail)
     written("alone/mine.toml", spec_text('WeakIsr = "holds"\n'))
     (loaded,) = load_all(find_specs(["alone/mine.toml"]).specs)
     assert loaded.spec is not None
     checked = check_one(loaded.spec, replace(DEFAULTS, cache=False))
     assert isinstance(checked, Checked)
-    found = Gate((gate_module._judged(loaded, checked),))
+    found = Gate((checker.gate._judged(loaded, checked),))
     assert found.exit_code == code
     assert [each.text for each in found.specs[0].surprises] == [told]
     junit_of(junit(found, repository))
@@ -368,17 +368,27 @@ def test_a_file_name_that_is_not_utf_8(tmp_path: Path) -> None:
     for name, text in ((b"a\xff.toml", CASES["malformed"].text), (b"b\xfe.toml", CASES["different-length"].text)):
         (folder / os.fsdecode(name)).write_text(text, encoding="utf-8")
     reports = ("--junit", "o/j.xml", "--sarif", "o/s.sarif", "--summary", "o/s.md", "--json", "o/g.json")
-    ended = _gate(str(folder), *reports, "--annotations", "github", "--report", "o/odd-pages")
+    ended = gate(str(folder), *reports, "--annotations", "github", "--report", "o/odd-pages")
     assert (ended.code, ended.err) == (2, "")
     junit_of(Path("o/j.xml").read_text(encoding="utf-8"))
     assert len(sarif_of(Path("o/s.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]) == 2
 
 
+def test_paths_are_those_of_the_work_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As GitHub wants them, wherever in the repository the gate is started."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    written("specs/mine.toml", CASES["different-length"].text)
+    ended = gate("specs", "--annotations", "github", "--sarif", "s.sarif")
+    (annotation,) = annotations_of(ended.out)
+    assert annotation.properties["file"] == "sub/specs/mine.toml"
+    (result,) = sarif_of(Path("s.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "sub/specs/mine.toml"
+    assert result["properties"]["spec"] == "specs/mine"
+
+
 # The command
-
-
-def _gate(*arguments: str) -> Ended:
-    return tidegauge("gate", *arguments)
 
 
 def test_reports_go_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -387,7 +397,7 @@ def test_reports_go_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch, tmp_p
     summary.write_text("before\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     files = ("--junit", "o/j.xml", "--sarif", "o/s.sarif", "--summary", "o/s.md", "--json", "o/g.json")
-    ended = _gate("specs/unexpectedly-violated.toml", "specs/holds.toml", *files, "--report", "o/pages")
+    ended = gate("specs/unexpectedly-violated.toml", "specs/holds.toml", *files, "--report", "o/pages")
     assert ended.code == 1
     assert "2 specs: 1 as wished and 1 not as wished. 2 cached. Took " in ended.out
     assert [each.properties["line"] for each in annotations_of(ended.out)] == ["13"]
@@ -401,18 +411,18 @@ def test_reports_go_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch, tmp_p
         "specs-unexpectedly-violated-WeakIsr.json"
     ]
     assert tidegauge("replay", "tidegauge-out/specs-unexpectedly-violated-WeakIsr.json").code == 0
-    assert not annotations_of(_gate("specs/unexpectedly-violated.toml", "--annotations", "none").out)
+    assert not annotations_of(gate("specs/unexpectedly-violated.toml", "--annotations", "none").out)
 
 
 def test_json_on_standard_output_is_all_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    ended = _gate("specs/different-length.toml", "--json", "-")
+    ended = gate("specs/different-length.toml", "--json", "-")
     assert json.loads(ended.out)["exit_code"] == ended.code == 1
     assert len(annotations_of(ended.err)) == 1
 
 
 def test_a_limit_is_inconclusive() -> None:
-    ended = _gate("specs/holds.toml", "--max-states", "20", "--no-cache", "--json", "-")
+    ended = gate("specs/holds.toml", "--max-states", "20", "--no-cache", "--json", "-")
     assert ended.code == 3
     (spec,) = json.loads(ended.out)["specs"]
     assert (spec["status"], spec["cached"]) == ("inconclusive", False)
@@ -423,7 +433,7 @@ def test_a_limit_is_inconclusive() -> None:
 
 
 def test_without_symmetry_states_are_judged() -> None:
-    ended = _gate("specs/holds.toml", "--no-symmetry", "--json", "-")
+    ended = gate("specs/holds.toml", "--no-symmetry", "--json", "-")
     findings = json.loads(ended.out)["specs"][0]["findings"]
     told = {found["name"]: (found["kind"], found["text"]) for found in findings}
     assert told["distinct"] == ("different counts", "distinct is 277; the spec expects: 1")
@@ -432,10 +442,10 @@ def test_without_symmetry_states_are_judged() -> None:
 
 
 def test_one_invariant_alone() -> None:
-    ended = _gate("specs/unexpectedly-violated.toml", "--invariant", "StrongIsr", "--json", "-")
+    ended = gate("specs/unexpectedly-violated.toml", "--invariant", "StrongIsr", "--json", "-")
     findings = json.loads(ended.out)["specs"][0]["findings"]
     assert (ended.code, [found["name"] for found in findings]) == (0, ["StrongIsr"])
-    ended = _gate("specs/holds.toml", "--invariant", "StrongIsr")
+    ended = gate("specs/holds.toml", "--invariant", "StrongIsr")
     assert (ended.code, "nothing is expected of StrongIsr" in ended.unwrapped) == (2, True)
 
 
@@ -457,14 +467,14 @@ def test_usage(arguments: tuple[str, ...], told: str, monkeypatch: pytest.Monkey
     Path("empty").mkdir(exist_ok=True)
     for name in ("alike/a/b.toml", "alike/a-b.toml"):
         written(name, CASES["holds"].text)
-    ended = _gate(*arguments)
+    ended = gate(*arguments)
     assert ended.code == 2
     assert ended.err.startswith("tidegauge: error: ")
     assert told in ended.err
 
 
 def test_a_name_that_nothing_has_is_told_beside_the_others() -> None:
-    ended = _gate("specs/holds.toml", "no-such-spec")
+    ended = gate("specs/holds.toml", "no-such-spec")
     assert ended.code == 2
     assert "2 specs: 1 as wished and 1 error." in ended.out
     assert "there is no shipped spec and no file 'no-such-spec'" in ended.unwrapped
@@ -475,7 +485,7 @@ def test_other_toml_files_are_passed_over_and_told() -> None:
     written("mixed/template.toml", "this is {{ no }} TOML\n")
     written("mixed/.hidden/broken.toml", "variant =\n")
     written("mixed/mine.toml", CASES["holds"].text)
-    ended = _gate("mixed")
+    ended = gate("mixed")
     assert ended.code == 0
     assert "2 TOML files in these directories are no spec." in ended.out
 

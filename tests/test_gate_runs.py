@@ -15,13 +15,15 @@ from typing import Any
 
 import jsonschema
 import pytest
-from command_line import Ended, elsewhere, schema, started, tidegauge
+from command_line import schema, started
 from gate_specs import (
     ENDLESS,
     FALLING,
     REPORTS,
+    by_itself,
     children_of,
     ended,
+    gate,
     line_of,
     require_whole_reports,
     spec_text,
@@ -54,13 +56,7 @@ HOLDS = spec_text('WeakIsr = "holds"\n')
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def gate(*arguments: str) -> Ended:
-    return tidegauge("gate", *arguments)
+    by_itself(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
 
 
 def document(*arguments: str) -> dict[str, Any]:

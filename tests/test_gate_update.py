@@ -13,8 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Ended, elsewhere, started, tidegauge
-from gate_specs import CASES, COUNTS, ENDLESS, FALLING, REPORTS, code_of, require_whole_reports, spec_text, written
+from command_line import started
+from gate_specs import (
+    CASES,
+    COUNTS,
+    ENDLESS,
+    FALLING,
+    REPORTS,
+    by_itself,
+    code_of,
+    gate,
+    require_whole_reports,
+    spec_text,
+    written,
+)
 
 import checker.gate
 from checker.gate import load_all, run_gate
@@ -25,13 +37,7 @@ from model.errors import SpecError
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
-    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
-        monkeypatch.delenv(name, raising=False)
-
-
-def gate(*arguments: str) -> Ended:
-    return tidegauge("gate", *arguments)
+    by_itself(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
 
 
 MESSY = """\

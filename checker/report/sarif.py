@@ -42,7 +42,7 @@ def sarif(gate: Gate, repository: Repository) -> str:
     run = {
         "tool": {"driver": _driver(rules)},
         "originalUriBaseIds": _bases(),
-        "invocations": [{"executionSuccessful": gate.exit_code in (0, 1, 3), "exitCode": gate.exit_code}],
+        "invocations": [{"executionSuccessful": gate.exit_code in (0, 1), "exitCode": gate.exit_code}],
         "results": results,
         "columnKind": "unicodeCodePoints",
     }
