@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -139,9 +139,9 @@ CASES: Final = {
 }
 
 
-def write_cases(folder: str, names: Iterator[str] | None = None) -> None:
-    """Every case as a file of its name."""
-    for name in names or CASES:
+def write_cases(folder: str, names: Iterable[str] = CASES) -> None:
+    """These cases as files of their names."""
+    for name in names:
         written(f"{folder}/{name}.toml", CASES[name].text)
 
 
