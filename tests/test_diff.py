@@ -18,9 +18,9 @@ from command_line import elsewhere, schema, tidegauge
 from source_tree import ROOT
 
 from checker.data import shipped_specs
-from checker.diff import Difference, diff
+from checker.diff import Difference, _way, diff
 from checker.product import Product, label_of
-from checker.run import Options
+from checker.run import Options, Watch, prepare
 from checker.spec import Spec, load_spec
 from model.language.evaluate import successors
 from model.language.protocol import Protocol, State
@@ -238,3 +238,16 @@ def test_two_versions_of_one_spec() -> None:
     assert (
         "new/two-phase-commit.toml allows this and old/two-phase-commit.toml forbids it, in 2 steps" in ended.unwrapped
     )
+
+
+def test_ctrl_c_ends_it() -> None:
+    class Impatient(Watch):
+        """Presses Ctrl-C at once."""
+
+        def interrupted(self) -> bool:
+            return True
+
+    first, second = counters({}, {"by": 2})
+    product = Product(first.protocol(), second.protocol())
+    with pytest.raises(KeyboardInterrupt):
+        _way(product, prepare(product.protocol, Options(symmetry="off")), 0, Options(), Impatient())
