@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from checker.compare import Row, compare
-from checker.outcome import InvariantOutcome
+from checker.outcome import INTERRUPTED, InvariantOutcome
 from checker.own_origin import PROTOCOL
 from checker.product import Label, Product
 from checker.report.story import steps_text
@@ -101,8 +101,10 @@ def _verdict(found: InvariantOutcome) -> str:
 
 
 def diff(first: Spec, second: Spec, options: Options = DEFAULTS, watch: Watch = NOBODY) -> Difference:
-    """Compare two specs at their own bounds. Raises what `check` raises."""
+    """Compare two specs at their own bounds. Raises what `check` raises, and `KeyboardInterrupt` if interrupted."""
     rows = compare([replace(spec, quick_origin=None) for spec in (first, second)], options, watch).rows
+    if any(row.outcome.was_interrupted for row in rows):
+        raise KeyboardInterrupt
     protocols = first.protocol(), second.protocol()
     names = [[action.name for action in protocol.actions] for protocol in protocols]
     only = [tuple(name for name in names[which] if name not in names[1 - which]) for which in (0, 1)]
@@ -143,11 +145,13 @@ def _way(product: Product, prepared: Prepared, which: int, options: Options, wat
     if fault is not None:
         raise fault
     unmatched, explored = product.unmatched(which), search.exploration
+    stopped = "" if explored.stopped is None or explored.complete else STOPPED_IN_WORDS[explored.stopped.value]
+    if stopped == INTERRUPTED:
+        raise KeyboardInterrupt
     for predicate in (effect, allows):  # a differing effect is seen after its step, a missing step before it
         trace = search.trace_to(predicate)
         if trace is not None:
             return OneWay(_forbidden(product, which, trace), unmatched, explored.distinct)
-    stopped = "" if explored.complete or explored.stopped is None else STOPPED_IN_WORDS[explored.stopped.value]
     return OneWay(None, unmatched, explored.distinct, stopped)
 
 

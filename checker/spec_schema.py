@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import Field, asdict, fields, replace
 from typing import Any, Final, TypeAlias
 
+from checker.data import EXAMPLES, shipped_specs
+from checker.data import SUFFIX as SPEC_SUFFIX
 from checker.kafka_origin import FEATURES, VARIANT
 from checker.origin import Vocabulary
 from checker.own_invariants import OWN_INVARIANTS
@@ -65,7 +67,7 @@ def spec_schema() -> Schema:
             {"required": ["title", PROTOCOL, INVARIANTS]},
         ],
         # Names and bounds of a protocol of one's own are known to its file only.
-        "if": {"anyOf": [{"required": [PROTOCOL]}, {"required": [EXTENDS], "not": {"required": [VARIANT]}}]},
+        "if": {"anyOf": [{"required": [PROTOCOL]}, _perhaps_inherited()]},
         "then": {"not": {"required": [PROTOCOL], "anyOf": [{"required": [key]} for key in (VARIANT, FEATURES)]}},
         "else": {
             "properties": _bounds_of_kafka(known),
@@ -118,6 +120,18 @@ def _keys() -> dict[str, Schema]:
             "additionalProperties": {"type": "array", "items": _whole(0), "minItems": 1, "uniqueItems": True},
             "minProperties": 1,
         },
+    }
+
+
+def _perhaps_inherited() -> Schema:
+    """Specs that may have a protocol of somebody's own from the one that they extend: a file, or a shipped example."""
+    examples = [name for name in shipped_specs() if name.startswith(EXAMPLES)]
+    short = [name.rpartition("/")[2] for name in examples]
+    base = "|".join([rf".*{re.escape(SPEC_SUFFIX)}", *map(re.escape, (*examples, *short))])
+    return {
+        "required": [EXTENDS],
+        "properties": {EXTENDS: {"pattern": f"^(?:{base})$"}},
+        "not": {"required": [VARIANT]},
     }
 
 

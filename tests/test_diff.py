@@ -15,13 +15,18 @@ from typing import Any, Final
 import jsonschema
 import pytest
 from command_line import elsewhere, schema, tidegauge
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from source_tree import ROOT
+from strategies import protocols
 
 from checker.data import shipped_specs
-from checker.diff import Difference, diff
+from checker.diff import Difference, _way, diff
+from checker.explore.reference import search
 from checker.product import Product, label_of
-from checker.run import Options
+from checker.run import Options, Watch, prepare
 from checker.spec import Spec, load_spec
+from model.errors import ModelFault
 from model.language.evaluate import successors
 from model.language.protocol import Protocol, State
 
@@ -123,6 +128,35 @@ def test_published_models_differ_where_a_plain_search_says(one: str, other: str)
     bounds = {**SMALL, "epochs": 3}
     first, second = load_spec(one).changed(bounds=bounds), load_spec(other).changed(bounds=bounds)
     assert lengths(diff(first, second)) == by_hand(first, second)
+
+
+@st.composite
+def relatives(draw: st.DrawFn) -> tuple[Protocol, Protocol]:
+    """A random protocol, and one in which a step has the guard or the effect of another one."""
+    one = draw(protocols(largest=8))
+    assume(len(one.steps) > 1)
+    changed, other = draw(st.permutations(one.steps))[:2]
+    parts = {"guard": other.guard} if draw(st.booleans()) else {"updates": other.updates}
+    steps = tuple(replace(step, **parts) if step is changed else step for step in one.steps)
+    return one, replace(one, steps=steps)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@given(relatives())
+def test_random_protocols_differ_where_a_plain_search_says(pair: tuple[Protocol, Protocol]) -> None:
+    one, other = pair
+    product = Product(one, other)
+    paths = {str(cell.path) for cell in one.cells}
+    try:
+        found = search(product.protocol, enough=3_000)
+        expected = shortest_by_hand(one, other, paths), shortest_by_hand(other, one, paths)
+    except ModelFault:
+        assume(False)
+    assume(found.complete)
+    effect, *allows = (found.depth_of(predicate.name) for predicate in product.protocol.invariants)
+    # A level has one step less than its number; what is not allowed takes one step more.
+    lengths = [[depth for depth in (effect and effect - 1, each) if depth is not None] for each in allows]
+    assert tuple(min(each, default=None) for each in lengths) == expected
 
 
 @pytest.mark.parametrize(
@@ -238,3 +272,16 @@ def test_two_versions_of_one_spec() -> None:
     assert (
         "new/two-phase-commit.toml allows this and old/two-phase-commit.toml forbids it, in 2 steps" in ended.unwrapped
     )
+
+
+def test_ctrl_c_ends_it() -> None:
+    class Impatient(Watch):
+        """Presses Ctrl-C at once."""
+
+        def interrupted(self) -> bool:
+            return True
+
+    first, second = counters({}, {"by": 2})
+    product = Product(first.protocol(), second.protocol())
+    with pytest.raises(KeyboardInterrupt):
+        _way(product, prepare(product.protocol, Options(symmetry="off")), 0, Options(), Impatient())

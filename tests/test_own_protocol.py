@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -169,6 +170,14 @@ def test_the_schema_knows_specs_of_own_protocols() -> None:
         assert not validator.is_valid(tomllib.loads(SPEC.replace("my_protocol.py:lock", mistake)))
     for addition in ('variant = "published/kip-320"\n[bounds]', "[features]\n[bounds]"):
         assert not validator.is_valid(tomllib.loads(SPEC.replace("[bounds]", addition)))
+    for base, bound, fits in (
+        ("kip-320", "epochs", True),
+        ("kip-320", "managers", False),
+        ("two-phase-commit", "managers", True),
+        ("examples/two-phase-commit", "managers", True),
+        ("mine.toml", "managers", True),
+    ):
+        assert validator.is_valid({"extends": base, "bounds": {bound: 2}}) is fits, base
     kafka = 'title = "K"\nvariant = "published/kip-320"\ninvariants = ["WeakIsr"]\n[bounds]\nclients = 2\n'
     assert not validator.is_valid(tomllib.loads(kafka))
 
@@ -437,6 +446,18 @@ def test_the_examples_are_a_section_of_their_own() -> None:
 @pytest.mark.parametrize("path", sorted((specs_folder() / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_is_at_most_sixty_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_the_table_in_the_readme_is_true() -> None:
+    readme = (specs_folder() / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[`(.*?)`\]\(examples/.*?\) \| .*? \| (.*?) \| ([\d,]+) \|$", readme, re.MULTILINE)
+    told = []
+    for spec in EXAMPLES:
+        (expected,) = spec.expect.values()
+        assert spec.counts is not None
+        short = spec.name.removeprefix("examples/")
+        told.append((short, expected.text.removeprefix("violated in "), f"{spec.counts.distinct:,}"))
+    assert sorted(rows) == sorted(told)
 
 
 def test_what_fencing_is_worth() -> None:
