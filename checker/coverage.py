@@ -98,7 +98,8 @@ class ActionCount:
     """In how many states some step of the action is enabled, and how many steps can be taken in all states together;
     `steps` is how many the action has."""
 
-    action: Action
+    action: str
+    place: Place | None
     steps: int
     enabled: int
     taken: int
@@ -126,7 +127,7 @@ class Coverage:
     @property
     def never_enabled(self) -> tuple[str, ...]:
         """Actions with steps of which none is ever enabled; known only of all states."""
-        return tuple(each.action.name for each in self.actions if each.steps and not each.taken and self.complete)
+        return tuple(each.action for each in self.actions if each.steps and not each.taken and self.complete)
 
 
 def counters_of(guards: Sequence[ActionGuards]) -> int:
@@ -148,7 +149,8 @@ def _action_count(guards: ActionGuards, numbers: Iterator[int], states: int) -> 
         ConjunctCount(conjunct, states * asked[number], next(numbers), next(numbers))
         for number, conjunct in enumerate(guards.conjuncts)
     )
-    return ActionCount(guards.action, len(guards.steps), enabled, taken, conjuncts)
+    action = guards.action
+    return ActionCount(action.name, action.place, len(guards.steps), enabled, taken, conjuncts)
 
 
 # Promises and mutations

@@ -470,7 +470,7 @@ def _covered(search: Search, group: Group, cache: Cache, clock: _Clock) -> Cover
 def _with_coverage(found: Outcome, covered: Coverage) -> Outcome:
     """What the search has counted must be what was counted now. Raises `InternalError` if it is not."""
     if covered.complete and found.symmetry.order == 1:
-        taken = {each.action.name: each.taken for each in covered.actions}
+        taken = {each.action: each.taken for each in covered.actions}
         if (covered.states, taken) != (found.explored.distinct, found.explored.steps_taken):
             raise InternalError("coverage was counted over other states or steps than were found")
     if covered.complete or not found.explored.complete:

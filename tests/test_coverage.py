@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -107,7 +108,8 @@ MODELS = {
     "election": election(4),
     "mail": mail(send, replicas=2, invariants=[], witnesses=[]),
     "two scalarsets": locks(),
-    "kip-320": named_model("published/kip-320").at(3, 1, 1, 2),
+    "kip-320": named_model("published/kip-320").at(2, 1, 1, 2),
+    "three replicas": named_model("published/kip-320").at(3, 1, 1, 1),
     "crashes": named_model("brokers/kip-320").at(2, 1, 1, 2),
 }
 
@@ -122,6 +124,19 @@ def test_counts_are_those_of_the_evaluator_over_all_states(name: str, symmetry: 
 def _with_invariant(model: Protocol) -> Protocol:
     """Something to check of a protocol that promises nothing: whatever holds of the first cell."""
     return replace(model, invariants=(predicate("anything", TRUE),))
+
+
+@pytest.mark.parametrize("name", ["published/kip-320", "brokers/kip-320-two-replicas"])
+def test_orbits_unfold_to_the_counts_of_the_spec(name: str) -> None:
+    """Those of the published model are TLC's."""
+    spec = load_spec(name)
+    found = check_protocol(spec.protocol(), Options(coverage=True))
+    assert found.coverage is not None
+    assert spec.counts is not None
+    assert found.explored.distinct == spec.counts.orbits
+    assert found.coverage.states == spec.counts.distinct
+    taken = sum(each.taken for each in found.coverage.actions)
+    assert (taken, found.symmetry.order > 1) == (spec.counts.generated, True)
 
 
 @given(data=st.data())
@@ -204,6 +219,12 @@ def test_without_the_option_nothing_is_counted() -> None:
     assert "threats" not in document
 
 
+def test_an_outcome_with_coverage_can_be_handed_to_another_process() -> None:
+    found = covered(test_mutation.lock())
+    found = with_threats(test_mutation.Imagined(test_mutation.lock()), found, UNCACHED).without_traces()
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
 # Promises
 
 
@@ -271,7 +292,7 @@ def test_the_document() -> None:
     found = coverage(load_spec("published/kip-320").changed(dict(zip(BOUNDS, (2, 1, 1, 2), strict=True))).protocol())
     assert document["coverage"]["states"] == found.states
     shown = [(each["action"], each["enabled"], each["taken"]) for each in document["coverage"]["actions"]]
-    assert shown == [(each.action.name, each.enabled, each.taken) for each in found.actions]
+    assert shown == [(each.action, each.enabled, each.taken) for each in found.actions]
     numbers = [
         (each["asked"], each["false"], each["alone"])
         for action in document["coverage"]["actions"]

@@ -74,7 +74,7 @@ def _style(count: int, covered: Coverage) -> Style:
 
 
 def _action(action: ActionCount) -> str:
-    name = action.action.name
+    name = action.action
     if not action.steps:
         return f"{name}: no choice of its parameters makes sense at these bounds"
     states = f"{action.enabled:,} state{'s' * (action.enabled != 1)}"
@@ -179,8 +179,8 @@ def coverage_document(covered: Coverage | None) -> dict[str, Any]:
 
 def _action_document(action: ActionCount) -> dict[str, Any]:
     return {
-        "action": action.action.name,
-        "where": action.action.place.portable if action.action.place else None,
+        "action": action.action,
+        "where": action.place.portable if action.place else None,
         "steps": action.steps,
         "enabled": action.enabled,
         "taken": action.taken,
