@@ -99,9 +99,10 @@ class SpecItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The file, the line (from 0) where the expectations begin, and the name."""
+        """The file, the line (from 0) where the expectations begin, unless another spec has them, and the name."""
         place = self.spec.place("expect")
-        return self.path, place.line - 1 if place and place.line else None, self.name
+        own = place is not None and place.line and Path(place.file) == self.path
+        return self.path, place.line - 1 if place and own else None, self.name
 
 
 class NotAsExpected(Exception):  # a failed test, not an error

@@ -87,6 +87,14 @@ def test_a_spec_that_is_not_fails_with_the_line_and_the_story(pytester: pytest.P
     assert "checker/" not in told.split("Why WeakIsr")[0], "where tidegauge noticed is nobody's concern"
 
 
+def test_lines_are_those_of_the_file_that_says_so(pytester: pytest.Pytester) -> None:
+    """A spec that extends another one fails at a line of the other one, if that is what expects otherwise."""
+    project(pytester, base=UNWISHED, more='extends = "base.toml"\ntitle = "The same"\n')
+    result = ran(pytester, "specs/more.toml")
+    result.assert_outcomes(failed=1)
+    assert f"specs/base.toml:{line_of(UNWISHED, 'WeakIsr = ')}: WeakIsr is violated in 8" in result.stdout.str()
+
+
 def test_another_length_is_not_what_was_expected(pytester: pytest.Pytester) -> None:
     project(pytester, longer=AS_WISHED.replace("violated = 8", "violated = 9"))
     result = ran(pytester)
