@@ -26,11 +26,12 @@ def with_threats(spec: Subject, outcome: Outcome, options: Options = DEFAULTS, w
     """
     holding = [found.name for found in outcome.invariants if found.verdict is Verdict.HOLDS]
     fallen = tuple(found.name for found in outcome.invariants if found.verdict is Verdict.VIOLATED)
+    open_ones = tuple(found.name for found in outcome.invariants if found.verdict is Verdict.INCONCLUSIVE)
     quest = _Quest(spec, holding, replace(options, fail_fast=False, coverage=False), watch)
     why = quest.run()
     left = tuple(quest.left)
     unknown = left if why else ()
-    threats = Threats(quest.found, left if not why else (), unknown, fallen, quest.tried)
+    threats = Threats(quest.found, left if not why else (), (*unknown, *open_ones), fallen, quest.tried)
     if not unknown:
         return replace(outcome, threats=threats)
     told = f"Whether a mutation threatens {', '.join(unknown)} is not known: {why}."
@@ -70,8 +71,8 @@ class _Quest:
             for search in self._searches(prepared, number):
                 self._take(search, mutant)
                 limit = limit or _limit(search)
-            if limit == INTERRUPTED:
-                return limit
+                if _limit(search) == INTERRUPTED:
+                    return INTERRUPTED
         return limit if self.left else ""
 
     def _searches(self, prepared: Prepared, number: int) -> Iterator[Search]:

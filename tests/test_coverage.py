@@ -264,6 +264,40 @@ def test_a_promise_that_falls_at_once_is_not_asked_about() -> None:
     assert (found.fallen, found.threatened, found.tried) == (("WeakIsr",), {}, 0)
 
 
+def test_a_promise_of_which_nothing_is_known_is_not_asked_about() -> None:
+    subject, options = test_mutation.Imagined(test_mutation.lock()), replace(UNCACHED, max_states=2)
+    found = with_threats(subject, check_protocol(subject.made, options), options)
+    assert found.threats is not None
+    assert (found.threats.unknown, found.threats.tried, found.verdict) == (("OneInside",), 0, Verdict.INCONCLUSIVE)
+
+
+def test_a_ctrl_c_while_mutants_are_searched_leaves_what_is_known() -> None:
+    class Impatient(Watch):
+        searched = 0
+
+        def phase(self, name: str) -> None:
+            self.searched += name.startswith("mutant ")
+
+        def interrupted(self) -> bool:
+            return self.searched == 2
+
+    made = protocol(
+        "lock",
+        variables=test_mutation.lock().variables,
+        actions=[test_mutation.acquire, test_mutation.release],
+        invariants=[test_mutation.one_inside, says_nothing],
+    )
+    found = with_threats(test_mutation.Imagined(made), check_protocol(made, UNCACHED), UNCACHED, Impatient())
+    assert found.threats is not None
+    assert (list(found.threats.threatened), found.threats.unknown, found.threats.tried) == (
+        ["OneInside"],
+        ("SaysNothing",),
+        2,
+    )
+    assert found.was_interrupted
+    assert found.doubts == ("Whether a mutation threatens SaysNothing is not known: it was interrupted.",)
+
+
 # What is said
 
 
