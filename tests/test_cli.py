@@ -38,7 +38,21 @@ def test_help_lists_the_commands_in_the_order_of_use() -> None:
     listed = re.findall(r"^  (\w+)  ", ended.out.partition("Commands:")[2], flags=re.MULTILINE)
     assert (ended.code, listed) == (
         0,
-        ["list", "check", "compare", "explain", "export", "graph", "replay", "prove", "gate", "mutate"],
+        [
+            "list",
+            "check",
+            "compare",
+            "explain",
+            "export",
+            "graph",
+            "replay",
+            "prove",
+            "gate",
+            "mutate",
+            "diff",
+            "shrink",
+            "new",
+        ],
     )
 
 
