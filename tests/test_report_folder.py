@@ -150,7 +150,7 @@ def test_what_is_no_report_is_left_alone(there: Callable[[], object]) -> None:
 def test_nothing_half_written_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     write_folder(Path("report"), {"index.html": SIGN}, SIGN)
     with pytest.raises(OutputError, match="cannot be written"):
-        write_folder(Path("report"), {"index.html": SIGN, "no/such/folder": ""}, SIGN)
+        write_folder(Path("report"), {"index.html": SIGN, "index.html/below": ""}, SIGN)
     rename = Path.rename
 
     def failing(self: Path, target: Path) -> Path:

@@ -19,7 +19,7 @@ def new(name: Path) -> int:
     """
     from checker.report.console import Console
     from checker.report.started import started
-    from checker.skeleton import start
+    from checker.start import start
 
     made = start(name)
     console = Console()
