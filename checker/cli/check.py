@@ -47,7 +47,6 @@ def check(
     from checker.report.result import result_document
     from checker.report.summary import summary
     from checker.run import check as run_check
-    from checker.vacuity import with_threats
 
     subject = chosen_spec(spec, model)
     require_writable(output, json_file)
@@ -58,6 +57,8 @@ def check(
     with watching(quiet) as watch:
         outcome = run_check(subject, options, watch)
         if threats:
+            from checker.vacuity import with_threats
+
             outcome = with_threats(subject, outcome, options, watch)
     stored = Stored()
     paths = stored.add(subject, outcome, output)
