@@ -63,8 +63,8 @@ def test_version_names_the_engine() -> None:
 
 @pytest.mark.parametrize("arguments", [["--version"], ["list"], ["list", "--json", "-"], ["check", "nowhere"]])
 def test_no_engine_is_loaded_before_it_is_needed(arguments: list[str]) -> None:
-    code = f"import sys; sys.argv = ['tidegauge', *{arguments!r}]\nfrom checker.cli import main\n"
-    code += f"try:\n    main()\nfinally:\n    print(*sorted({ENGINE!r} & set(sys.modules)), file=sys.stderr)"
+    code = f"import sys; from checker.cli.application import run; run({arguments!r})\n"
+    code += f"print(*sorted({ENGINE!r} & set(sys.modules)), file=sys.stderr)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ended.stderr.splitlines()[-1] == ""
 
