@@ -259,10 +259,7 @@ def test_importing_the_command_line_loads_no_engine() -> None:
 
 
 def test_help_loads_no_engine() -> None:
-    ask = (
-        "import checker.cli\nsys.argv = ['tidegauge', '--help']\n"
-        "try:\n    checker.cli.main()\nexcept SystemExit as end:\n    assert not end.code, end.code"
-    )
+    ask = "from checker.cli.application import run\nassert run(['--help']) == 0"
     loaded = newly_loaded(ask)
     assert "click" in loaded, "the help was not shown by click: what was measured?"
     assert not loaded.intersection(HEAVY)
