@@ -1,4 +1,4 @@
-"""The exercise of docs/write-a-policy.md."""
+"""The exercises of docs/, done from top to bottom."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ import pytest
 from exercise import STEP, at_a_desk, do, want_whole
 from source_tree import ROOT
 
-PAGE: Final = ROOT / "docs" / "write-a-policy.md"
+POLICY: Final = ROOT / "docs" / "write-a-policy.md"
+PAGES: Final = (POLICY, ROOT / "docs" / "own-protocol.md")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
 
+@every_page
 def test_the_exercise(
+    page: Path,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
     at_a_desk(tmp_path, tmp_path_factory.getbasetemp() / "cache", monkeypatch)
-    do(PAGE, accept=request.config.getoption("update_snapshots"))
+    do(page, accept=request.config.getoption("update_snapshots"))
 
 
-def test_nothing_of_the_page_is_left_out() -> None:
-    want_whole(PAGE)
+@every_page
+def test_nothing_of_the_page_is_left_out(page: Path) -> None:
+    want_whole(page)
 
 
-def test_the_page_shows_no_more_than_ten_lines_of_code() -> None:
+def test_the_policy_has_no_more_than_ten_lines() -> None:
     """The exercise is one of ten lines: imports, functions and nothing hidden."""
     policies = [
-        step["text"] for step in STEP.finditer(PAGE.read_text(encoding="utf-8")) if step["file"] == "my_policy.py"
+        step["text"] for step in STEP.finditer(POLICY.read_text(encoding="utf-8")) if step["file"] == "my_policy.py"
     ]
     assert len(policies) == 4
     for policy in policies:
