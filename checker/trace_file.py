@@ -39,7 +39,7 @@ class StoredTrace:
 
 def file_name(spec: Spec, invariant: str) -> str:
     """`published-kip-279-WeakIsr.json`."""
-    return f"{spec.name.replace('/', '-')}-{invariant}.json"
+    return f"{spec.name}-{invariant}.json".replace("/", "-")
 
 
 def to_document(trace: Trace, spec: Spec) -> dict[str, Any]:

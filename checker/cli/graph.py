@@ -35,10 +35,9 @@ def graph(spec: str, model: ModelChoice, form: str | None, output: str, max_size
         raise click.UsageError(f"the name {output} does not say which format is wanted; add --format")
     subject = chosen_spec(spec, model)
     require_writable(None, output)
+    about = ": ".join(filter(None, (f"Every state of {subject.name}", within(subject))))
     try:
-        found = reachable(
-            subject.protocol(), f"Every state of {subject.name}: {within(subject)}.", max_size or MOST_STATES
-        )
+        found = reachable(subject.protocol(), f"{about}.", max_size or MOST_STATES)
     except ModelFault as fault:
         raise subject.told(fault) from fault
     deliver(GRAPH_FORMATS[name](found), output)

@@ -31,7 +31,8 @@ def page(stored: StoredTrace) -> str:
 
 def intro(spec: Spec, warning: str) -> tuple[str, ...]:
     """What a reader should know before the first step: the spec's title, its bounds, whether the model is today's."""
-    return tuple(text for text in (spec.title, f"Bounds: {within(spec)}.", warning) if text)
+    bounds = f"Bounds: {within(spec)}." if within(spec) else ""
+    return tuple(text for text in (spec.title, bounds, warning) if text)
 
 
 def page_of(shown: Film, paragraphs: Iterable[str] = ()) -> str:

@@ -53,7 +53,7 @@ def _headline(covered: Coverage, outcome: Outcome) -> str:
 def _table(covered: Coverage, width: int) -> Iterator[Line]:
     rows = [count for action in covered.actions for count in action.conjuncts]
     places = max((len(_where(count.conjunct)) for count in rows), default=0)
-    numbers = [max(len(heading), *_lengths(rows, heading)) for heading in HEADINGS]
+    numbers = [max((len(heading), *_lengths(rows, heading))) for heading in HEADINGS]
     left = 4 + places + sum(2 + number for number in numbers) + 2
     beside = width - left if width - left >= LEAST_SOURCE else 0
     heads = "".join(f"  {heading:>{number}}" for heading, number in zip(HEADINGS, numbers, strict=True))

@@ -40,7 +40,9 @@ def cut(text: str, width: int) -> str:
 
 
 def labelled(label: str, text: str, width: int, style: Style = Style.PLAIN) -> list[Line]:
-    """`  explored    270,050 orbits, …`, wrapped beside the label."""
+    """`  explored    270,050 orbits, …`, wrapped beside the label; nothing if there is no text."""
+    if not text:
+        return []
     lines = wrapped(text, width, style, margin=" " * (LABEL_WIDTH + 2))
     head = Line((faint(f"  {label:{LABEL_WIDTH}}"), *lines[0].pieces[1:]))
     return [head, *lines[1:]]

@@ -72,13 +72,10 @@ def _falls(fallen: Sequence[InvariantOutcome]) -> str:
 
 
 def _model(subject: Subject, width: int) -> Iterator[Line]:
-    if subject.title:
-        yield from labelled("rules", subject.title, width)
-    if rules_text(subject):
-        yield from labelled("built on" if subject.built_on else "changed", rules_text(subject), width)
+    yield from labelled("rules", subject.title, width)
+    yield from labelled("built on" if subject.built_on else "changed", rules_text(subject), width)
     yield from labelled("bounds", bounds_text(subject), width)
-    if subject.notes.strip():
-        yield from labelled("notes", " ".join(subject.notes.split()), width)
+    yield from labelled("notes", " ".join(subject.notes.split()), width)
 
 
 def _explored(outcome: Outcome, width: int) -> Iterator[Line]:
