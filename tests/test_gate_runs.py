@@ -183,14 +183,11 @@ def _cutting_to_the_high_watermark(found: Any) -> Any:
     return replace(found, cut=cut)
 
 
-@pytest.mark.slow
 def test_all_shipped_specs_are_as_wished_and_then_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEGAUGE_CACHE_DIR", str(tmp_path / "kept"))
     cold = document()
     assert (cold["exit_code"], {spec["status"] for spec in cold["specs"]}) == (0, {"as wished"})
-    begun = time.monotonic()
     warm = document()
-    assert time.monotonic() - begun < 20  # about one second; a search of any of them would take more
     assert all(spec["cached"] for spec in warm["specs"])
     for spec in (*cold["specs"], *warm["specs"]):
         spec.update(cached=None, seconds=None)
