@@ -11,8 +11,9 @@ The format is described in `specs/README.md`, and for editors in `docs/spec.sche
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -38,6 +39,13 @@ KEYS: Final = (
 HOLDS: Final = "holds"
 VIOLATED: Final = "violated"
 EXACT: Final = "exact"  # what [gate] may ask of counts
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """What the user's own code prints goes to the error stream: standard output is for results."""
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +146,7 @@ class Spec:
         """What results and traces say of the spec's protocol, beside its bounds."""
         return self.origin.document()
 
+    @_aside()
     def vocabulary(self) -> Vocabulary:
         """The names of invariants, witnesses and actions that the spec's protocol has."""
         return self.origin.vocabulary()
@@ -216,6 +225,7 @@ class Spec:
         `SpecError` for bounds beyond what can be checked, before anything of their size is made."""
         return self.full_protocol().selecting(self.invariants, self.reachable)
 
+    @_aside()
     def full_protocol(self) -> Protocol:
         """The protocol with every invariant and witness that it has."""
         with _blaming(self.place("bounds")) if self.is_as_written else nullcontext():
@@ -225,6 +235,7 @@ class Spec:
         """A fault of the model in the words of whoever wrote it."""
         return self.origin.told(fault)
 
+    @_aside()
     def changed(
         self,
         bounds: Mapping[str, int] | None = None,
@@ -289,6 +300,7 @@ class Spec:
         )
 
 
+@_aside()
 def load_spec(spec: str | Path) -> Spec:
     """Load a shipped spec by name (`published/kip-320`, or `kip-320` if no other is called so) or a TOML file by path.
 
@@ -338,6 +350,7 @@ def load_examples() -> tuple[Spec, ...]:
     return tuple(load_spec(name) for name in shipped_specs() if name.startswith(EXAMPLES))
 
 
+@_aside()
 def spec_for_trace(document: Mapping[str, Any], admitted: Admitted = NOTHING_ADMITTED) -> Spec:
     """The spec that a stored trace tells of; its file need not exist any more. Reads the keys `spec`, `bounds`, and
     `variant` and `features` or `protocol`. `admitted` are the files of the user's own that may be run: the trace must

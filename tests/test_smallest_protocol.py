@@ -3,6 +3,7 @@ rename."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,15 @@ def test_every_command(code: int, arguments: tuple[str, ...]) -> None:
     ended = tidegauge(*arguments)
     assert (ended.code, ended.err) == (code, "")
     assert ended.out
+
+
+def test_what_it_prints_does_not_get_into_results() -> None:
+    file = Path("mine.py")
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("@action\n", "print('loaded')\n\n\n@action\n").replace(
+        "    state.it =", "    print('staged')\n    state.it ="
+    )
+    file.write_text(text, encoding="utf-8")
+    ended = tidegauge("check", "mine.toml", "--json", "-")
+    assert json.loads(ended.out)["verdict"] == "violated"
+    assert {"loaded", "staged"} <= set(ended.err.splitlines())
