@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import click
 import pytest
 import yaml
 from pages import Page
@@ -27,7 +26,7 @@ from source_tree import ROOT
 from test_pytest_plugin import AS_WISHED, UNWISHED
 
 from checker.cache import DIRECTORY_VARIABLE
-from checker.cli.application import application
+from checker.cli.gate import gate
 
 ACTION: Final = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 HOOKS: Final = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
@@ -350,9 +349,6 @@ def test_every_variable_for_gitlab_is_documented() -> None:
 
 # The real gate
 
-GATE: Final = application.get_command(click.Context(application), "gate")
-with_a_gate = pytest.mark.skipif(GATE is None, reason="this copy has no command gate yet")
-
 
 def options_used() -> Iterator[str]:
     for _, text in scripts().values():
@@ -363,14 +359,11 @@ def _is_of_pip(option: str) -> bool:
     return option in ("--quiet", "--disable-pip-version-check", "--constraint")
 
 
-@with_a_gate
 def test_the_gate_knows_every_option() -> None:
-    assert GATE is not None
-    known = {option for parameter in GATE.params for option in parameter.opts}
+    known = {option for parameter in gate.params for option in parameter.opts}
     assert set(options_used()) <= known
 
 
-@with_a_gate
 @pytest.mark.parametrize(("text", "code"), [(AS_WISHED, 0), (UNWISHED, 1)])
 def test_the_step_with_the_real_gate(runner: Runner, text: str, code: int, tmp_path_factory: Any) -> None:
     runner.program("tidegauge", f'#!/bin/sh\nexec "{sys.executable}" -m checker.cli "$@"\n')
