@@ -14,17 +14,17 @@ share its promises would each repeat it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
 if TYPE_CHECKING:
-    from checker.outcome import InvariantOutcome, Outcome
+    from checker.judgement import Finding
+    from checker.outcome import Explored, InvariantOutcome, Outcome
     from checker.spec import Spec
-    from model.errors import Place
     from model.language.protocol import Protocol
 
 #: A spec by name, by path or loaded, or a protocol of one's own.
@@ -81,14 +81,11 @@ class SpecItem(pytest.Item):
 
     def runtest(self) -> None:
         """Check the spec; raises `NotAsExpected`."""
-        from checker.run import Options, check
-
-        outcome = check(self.spec, Options(coverage=self.spec.counts is not None))
-        _heed_the_keyboard(outcome)
-        findings = list(judged(self.spec, outcome))
-        if findings:
-            told = [finding.told(self.config.rootpath) for finding in findings]
-            raise NotAsExpected("\n".join([*told, *_story(self.spec.name, outcome, findings)]))
+        found, outcome = _surprises(self.spec)
+        if found:
+            told = [_told(each, self.config.rootpath) for each in found]
+            story = _story(self.spec.name, outcome, {each.name for each in found})
+            raise NotAsExpected("\n".join([*told, *story]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What a reader needs to know, which is not where in tidegauge it was found out."""
@@ -109,51 +106,40 @@ class NotAsExpected(Exception):  # a failed test, not an error
     """What is not as a spec expects, ready to be read."""
 
 
-# Judging
+# Judging, as the gate does
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is not as the spec expects, and the line that expects it."""
+def _surprises(spec: Spec) -> tuple[list[Finding], Outcome]:
+    """Check a spec; everything that is not as it expects, or not known."""
+    from checker.judgement import judge, require_expectations
+    from checker.run import Options, check
 
-    text: str
-    place: Place | None
-    invariant: str = ""
-
-    def told(self, root: Path) -> str:
-        """What is wrong, behind file and line; the file as seen from a folder that it is below."""
-        from model.errors import Place
-
-        if self.place is None:
-            return self.text
-        file = Path(self.place.file)
-        seen = file.relative_to(root) if file.is_relative_to(root) else file
-        return f"{Place(str(seen), self.place.line)}: {self.text}"
+    require_expectations(spec)
+    # Which idle actions the spec declares is a part of what is judged.
+    outcome = check(replace(spec, never_enabled=()), Options(coverage=spec.counts is not None))
+    _heed_the_keyboard(outcome)
+    return [each for each in judge(spec, outcome, _unreduced(outcome)) if not each.is_wished], outcome
 
 
-def judged(spec: Spec, outcome: Outcome) -> Iterator[Finding]:
-    """Everything that is not as the spec expects; whatever is not known is not as expected."""
-    if not spec.expect:
-        yield Finding("the spec expects nothing, so it cannot fail; say under [expect] what is expected", spec.place())
-    for found in outcome.invariants:
-        yield from _judged_invariant(spec, found)
-    for doubt in outcome.doubts:
-        yield Finding(f"inconclusive: {doubt}", spec.place("reachable") if "witness" in doubt else spec.place("bounds"))
-    for action in outcome.never_enabled:
-        what = f"{action} is never enabled, and never_enabled does not name it"
-        yield Finding(what, spec.place("never_enabled"))
-    yield from _judged_counts(spec, outcome)
+def _unreduced(outcome: Outcome) -> Explored | None:
+    """What a search without symmetry would have walked: coverage has gone through all states whatever was used."""
+    covered = outcome.coverage
+    if covered is None or not covered.complete:
+        return None
+    taken = sum(action.taken for action in covered.actions)
+    return replace(outcome.explored, distinct=covered.states, generated=taken)
 
 
-def _judged_invariant(spec: Spec, found: InvariantOutcome) -> Iterator[Finding]:
-    from checker.outcome import Verdict
-    from checker.report.subject import surprise
+def _told(finding: Finding, root: Path) -> str:
+    """What is wrong, behind file and line; the file as seen from a folder that it is below."""
+    from model.errors import Place
 
-    expected = surprise(spec, found)
-    if not expected and found.name not in spec.expect and found.verdict is Verdict.VIOLATED:
-        expected = "nothing of it"
-    if expected:
-        yield Finding(f"{_said(found)}; the spec expects: {expected}", spec.place_of(found.name), found.name)
+    text = f"{finding.kind.value}: {finding.sentence}"
+    if finding.place is None:
+        return text
+    file = Path(finding.place.file)
+    seen = file.relative_to(root) if file.is_relative_to(root) else file
+    return f"{Place(str(seen), finding.place.line)}: {text}"
 
 
 def _said(found: InvariantOutcome) -> str:
@@ -166,29 +152,11 @@ def _said(found: InvariantOutcome) -> str:
     return f"{found.name} is violated in {steps_text(found.steps or 0)}" if found.trace else f"{found.name} holds"
 
 
-def _judged_counts(spec: Spec, outcome: Outcome) -> Iterator[Finding]:
-    """Counts are of all states, which coverage has gone through whatever symmetry was used."""
-    if spec.counts is None or outcome.coverage is None or not outcome.coverage.complete:
-        return
-    found = {
-        "distinct": outcome.coverage.states,
-        "orbits": outcome.explored.distinct,
-        "depth": outcome.explored.depth,
-        "generated": sum(action.taken for action in outcome.coverage.actions),
-    }
-    for name, number in found.items():
-        expected = getattr(spec.counts, name)
-        if expected is not None and expected != number:
-            what = f"{name} is {number:,}; the spec expects: {expected:,}"
-            yield Finding(what, spec.place("expect", "counts", name))
-
-
-def _story(about: str, outcome: Outcome, findings: list[Finding] | None = None) -> list[str]:
-    """The shortest counterexample, of those that nobody expected if there are findings."""
+def _story(about: str, outcome: Outcome, names: Collection[str] | None = None) -> list[str]:
+    """The shortest counterexample of some invariants, or of any."""
     from checker.report.story import Telling, tell
 
-    wanted = {finding.invariant for finding in findings} if findings is not None else None
-    traces = [each.trace for each in outcome.invariants if each.trace and (wanted is None or each.name in wanted)]
+    traces = [each.trace for each in outcome.invariants if each.trace and (names is None or each.name in names)]
     if not traces:
         return []
     shortest = min(traces, key=lambda trace: len(trace.steps))

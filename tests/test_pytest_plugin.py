@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 import test_mutation
@@ -14,8 +12,7 @@ from source_tree import ROOT
 from test_architecture import HEAVY, newly_loaded
 
 from checker.cache import DIRECTORY_VARIABLE
-from checker.outcome import Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
-from checker.pytest_plugin import assert_holds, assert_violates, judged
+from checker.pytest_plugin import assert_holds, assert_violates
 from checker.spec import load_spec
 from model.errors import UsageError
 
@@ -80,7 +77,10 @@ def test_a_spec_that_is_not_fails_with_the_line_and_the_story(pytester: pytest.P
     result.assert_outcomes(failed=1)
     line = line_of(UNWISHED, "WeakIsr = ")
     told = result.stdout.str()
-    assert f"specs/unwished.toml:{line}: WeakIsr is violated in 8 steps; the spec expects: holds" in told
+    assert (
+        f"specs/unwished.toml:{line}: unexpectedly violated: WeakIsr is violated in 8 steps; the spec expects: holds"
+        in told
+    )
     assert "Why WeakIsr fails here" in told
     assert re.search(r"(?m)^ 1  .*\.$", told), "the first sentence of the story"
     assert "Traceback" not in told
@@ -92,7 +92,10 @@ def test_lines_are_those_of_the_file_that_says_so(pytester: pytest.Pytester) -> 
     project(pytester, base=UNWISHED, more='extends = "base.toml"\ntitle = "The same"\n')
     result = ran(pytester, "specs/more.toml")
     result.assert_outcomes(failed=1)
-    assert f"specs/base.toml:{line_of(UNWISHED, 'WeakIsr = ')}: WeakIsr is violated in 8" in result.stdout.str()
+    assert (
+        f"specs/base.toml:{line_of(UNWISHED, 'WeakIsr = ')}: unexpectedly violated: WeakIsr is violated in 8"
+        in result.stdout.str()
+    )
 
 
 def test_another_length_is_not_what_was_expected(pytester: pytest.Pytester) -> None:
@@ -107,16 +110,14 @@ def test_what_is_inconclusive_fails(pytester: pytest.Pytester) -> None:
     result = ran(pytester)
     result.assert_outcomes(failed=1)
     line = line_of(UNREACHED, "reachable")
-    assert (
-        f"specs/unreached.toml:{line}: inconclusive: The witness SecondElection was not reached" in result.stdout.str()
-    )
+    assert f"specs/unreached.toml:{line}: witness not reached: SecondElection is not reached" in result.stdout.str()
 
 
 def test_a_spec_without_expectations_fails(pytester: pytest.Pytester) -> None:
     project(pytester, idle=AS_WISHED[: AS_WISHED.index("[expect]")])
     result = ran(pytester)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*the spec expects nothing, so it cannot fail*"])
+    result.stdout.fnmatch_lines(["*nothing is expected of LeaderInIsr and WeakIsr. What expects nothing cannot fail.*"])
 
 
 def test_a_file_that_is_no_spec_is_one_sentence(pytester: pytest.Pytester) -> None:
@@ -187,34 +188,23 @@ def test_counts_are_judged_whatever_symmetry_was_used(pytester: pytest.Pytester)
     result = ran(pytester)
     result.assert_outcomes(passed=2, failed=1)
     for name, number in right.items():
-        result.stdout.fnmatch_lines([f"specs/wrong.toml:*: {name} is {number:,}; the spec expects: {number + 1:,}"])
+        result.stdout.fnmatch_lines(
+            [f"specs/wrong.toml:*: different counts: {name} is {number:,}; the spec expects: {number + 1:,}"]
+        )
 
 
-# Judging
+# Judging, of which tests/test_gate.py has every case
 
 
-def outcome(**changed: Any) -> Outcome:
-    """What a check of the small spec might find."""
-    explored = Explored(10, 20, 3, complete=True, stopped=None, seconds=0.1)
-    held = tuple(InvariantOutcome(name, Verdict.HOLDS) for name in ("LeaderInIsr", "WeakIsr"))
-    parts = {"witnesses": {"SecondElection": 2}, "never_enabled": (), "invariants": held} | changed
-    return Outcome(explored=explored, symmetry=SymmetryUsed("trivial", 1, False), **parts)
-
-
-def test_every_kind_of_finding(tmp_path: Path) -> None:
-    path = tmp_path / "small.toml"
-    path.write_text(UNWISHED, encoding="utf-8")
-    spec = load_spec(path)
-    assert list(judged(spec, outcome())) == []
-    found = judged(spec, outcome(never_enabled=("write",)))
-    assert [each.text for each in found] == ["write is never enabled, and never_enabled does not name it"]
-    found = judged(spec, outcome(witnesses={"SecondElection": None}))
-    (only,) = found
-    told = f"small.toml:{line_of(UNWISHED, 'reachable')}: inconclusive: The witness SecondElection"
-    assert only.told(tmp_path).startswith(told)
-    assert only.told(tmp_path / "elsewhere").startswith(f"{tmp_path}/{told}")
-    found = judged(spec.changed(invariants=["WeakIsr"]), outcome(reservations=("The audit is not complete: why.",)))
-    assert [each.text for each in found] == ["inconclusive: The audit is not complete: why."]
+def test_what_the_gate_finds_the_plugin_finds(pytester: pytest.Pytester) -> None:
+    idle = AS_WISHED.replace("[bounds]", 'never_enabled = ["write"]\n\n[bounds]')
+    silent = AS_WISHED.replace("WeakIsr = { violated = 8 }\n", "")
+    project(pytester, idle=idle, silent=silent)
+    result = ran(pytester)
+    result.assert_outcomes(failed=2)
+    told = "action enabled after all: write is declared never enabled, and is taken * times"
+    result.stdout.fnmatch_lines([f"specs/idle.toml:{line_of(idle, 'never_enabled')}: {told}"])
+    result.stdout.fnmatch_lines(["*silent.toml:*: nothing is expected of WeakIsr.*"])
 
 
 # In tests written in Python
