@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import io
 import os
-import platform
 import sys
 import traceback
 from collections.abc import Sequence
@@ -55,6 +53,8 @@ class _Commands(click.Group):
 def _versions(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return
+    import platform
+
     click.echo(f"{NAME} {_version(NAME)}")
     click.echo(f"python {platform.python_version()}")
     for package in ENGINE:
@@ -63,9 +63,11 @@ def _versions(context: click.Context, _parameter: click.Parameter, wanted: bool)
 
 
 def _version(package: str) -> str:
+    from importlib import metadata  # it brings half of the standard library along
+
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return "(not installed)"
 
 
