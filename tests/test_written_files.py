@@ -6,24 +6,9 @@ from pathlib import Path
 
 import pytest
 from command_line import elsewhere, tidegauge
+from gate_specs import FALLING, spec_text
 
-FALLING = """\
-title = "../../title"
-source = "/tmp/source"
-notes = "$HOME/notes"
-variant = "published/truncate-to-high-watermark"
-invariants = ["WeakIsr"]
-reachable = ["SecondElection"]
-
-[bounds]
-replicas = 2
-log_size = 1
-records = 1
-epochs = 2
-
-[expect]
-WeakIsr = { violated = 8 }
-"""
+SPEC = spec_text("WeakIsr = { violated = 8 }\n", FALLING, head='source = "/tmp/source"\nnotes = "$HOME/notes"')
 OWN = '''\
 from model.language import Bool, action, invariant, protocol
 
@@ -65,7 +50,7 @@ def files(folder: Path) -> set[str]:
 def test_whatever_a_spec_is_called(desk: Path, name: str) -> None:
     spec = Path("specs") / name
     spec.parent.mkdir()
-    spec.write_text(FALLING, encoding="utf-8")
+    spec.write_text(SPEC.replace('title = "', 'title = "../../'), encoding="utf-8")
     before = files(desk)
     assert tidegauge("check", str(spec), "--output", "out").code == 1
     assert tidegauge("compare", str(spec), str(spec), "--output", "out", "--report", "report").code == 0
