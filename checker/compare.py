@@ -9,42 +9,20 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from multiprocessing.synchronize import Event
-from typing import ClassVar, Final
+from dataclasses import dataclass
+from typing import Final
 
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
-from checker.report.subject import surprise
-from checker.run import DEFAULTS, NOBODY, Options, Watch, check
+from checker.processes import MOST_PROCESSES, Stopping, signals_held_back
+from checker.row import Row
+from checker.run import DEFAULTS, NOBODY, Options, Stoppable, Watch, check
 from checker.spec import Spec
-from checker.trace_file import crashes_told, render
+from checker.trace_file import render
 
-MOST_PROCESSES: Final = 4
 DIED: Final = "the process that checked it died"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One spec, at the bounds it was checked with, and what was found. `traces` are the texts of the trace files, by
-    invariant; the outcome has none of its own."""
-
-    spec: Spec
-    outcome: Outcome
-    traces: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def crashes(self) -> Mapping[str, int]:
-        """How many crashes there are in the shortest violation, by invariant."""
-        return {name: crashes_told(text) for name, text in self.traces.items()}
-
-    @property
-    def differs(self) -> bool:
-        """Whether some invariant is not as the spec expects; nothing is expected of a spec that was changed."""
-        return any(surprise(self.spec, found) for found in self.outcome.invariants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,33 +64,16 @@ def _row(spec: Spec, options: Options, watch: Watch = NOBODY) -> Row:
 # Several at a time
 
 
-class _Asking(Watch):
-    """In a process of the pool: ends the work when the event is set, at the next phase or within the search."""
-
-    event: ClassVar[Event]
-
-    def phase(self, name: str) -> None:  # noqa: ARG002  # as Watch has it
-        if self.interrupted():
-            raise KeyboardInterrupt
-
-    def interrupted(self) -> bool:
-        return self.event.is_set()
-
-
-def _begin(event: Event) -> None:
-    _Asking.event = event
-
-
 def _row_in_pool(spec: Spec, options: Options) -> Row:
-    return _row(spec, options, _Asking())
+    return _row(spec, options, Stoppable())
 
 
 def _side_by_side(specs: Sequence[Spec], options: Options, watch: Watch, processes: int) -> list[Row]:
     """Check the specs in a pool. Processes are started afresh: a fork of one that has run compiled code may hang."""
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    with ProcessPoolExecutor(processes, context, _begin, (stop,)) as pool:
-        with _keyboard_held_back():
+    with ProcessPoolExecutor(processes, context, Stopping.begin, (stop, os.getpid())) as pool:
+        with signals_held_back({signal.SIGINT}):
             futures = [pool.submit(_row_in_pool, spec, options) for spec in specs]
         try:
             for done in as_completed(futures):
@@ -124,16 +85,6 @@ def _side_by_side(specs: Sequence[Spec], options: Options, watch: Watch, process
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     return [_collected(spec, future) for spec, future in zip(specs, futures, strict=True)]
-
-
-@contextmanager
-def _keyboard_held_back() -> Iterator[None]:
-    """Processes started meanwhile never see a Ctrl-C: they are told by the event, and none dies with a traceback."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _collected(spec: Spec, future: Future[Row]) -> Row:

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from checker.compare import Row, compare
+from checker.compare import compare
 from checker.outcome import INTERRUPTED, InvariantOutcome
 from checker.own_origin import PROTOCOL
 from checker.product import Label, Product
 from checker.report.story import steps_text
+from checker.row import Row
 from checker.run import DEFAULTS, NOBODY, STOPPED_IN_WORDS, Options, Prepared, Watch, prepare
 from checker.spec import Spec
 from checker.trace import Trace, replay

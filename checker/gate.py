@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,15 +32,16 @@ from checker.judgement import (
     require_expectations,
     undecided,
 )
-from checker.outcome import INTERRUPTED, Outcome
-from checker.processes import Ended, Stopping, each_in_its_own
+from checker.outcome import INTERRUPTED
+from checker.processes import Ended, each_in_its_own
 from checker.report.story import Telling, tell, text_of
 from checker.result_cache import Result
-from checker.run import DEFAULTS, NOBODY, Options, Watch, check
+from checker.row import Row
+from checker.run import DEFAULTS, NOBODY, Options, Stoppable, Watch, check
 from checker.spec import Spec
 from checker.spec_search import Candidate
 from checker.trace import Trace
-from checker.trace_file import crashes_told, render, reread
+from checker.trace_file import render, reread
 from model.errors import InternalError, Place, TidegaugeError
 
 STORY_WIDTH: Final = 78  # fits a terminal of 80 columns behind a margin
@@ -233,37 +234,12 @@ def _told(trace: Trace, spec: Spec) -> Told:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What the pages of a report show of a spec."""
-
-    spec: Spec
-    outcome: Outcome
-    traces: Mapping[str, str]
-
-    @property
-    def crashes(self) -> Mapping[str, int]:
-        """How many crashes there are in the shortest violation, by invariant."""
-        return {name: crashes_told(text) for name, text in self.traces.items()}
-
-
 def rows(gate: Gate) -> list[Row]:
     """The specs whose check came to an end, for pages."""
     return [Row(each.spec, each.outcome, each.traces) for each in gate.specs if each.spec and each.outcome]
 
 
 # In the process of a spec
-
-
-class _Asking(Watch):
-    """Ends the work at the next phase or within the search, once everything is to stop."""
-
-    def phase(self, name: str) -> None:  # noqa: ARG002  # as Watch has it
-        if self.interrupted():
-            raise KeyboardInterrupt
-
-    def interrupted(self) -> bool:
-        return Stopping.asked()
 
 
 def check_one(spec: Spec, options: Options) -> Checked:
@@ -302,9 +278,9 @@ def _result(spec: Spec, options: Options) -> tuple[Result, bool]:
 def _searched(spec: Spec, options: Options) -> Result:
     """A check that knows of no declared idle actions: those are judged later."""
     plain = replace(spec, never_enabled=())
-    outcome = check(plain, options, _Asking())
+    outcome = check(plain, options, Stoppable())
     traces = {found.name: render(found.trace, spec) for found in outcome.invariants if found.trace}
     unreduced = None
     if spec.exact_counts and outcome.symmetry.order > 1 and outcome.explored.complete:
-        unreduced = check(plain, replace(options, symmetry="off"), _Asking()).explored
+        unreduced = check(plain, replace(options, symmetry="off"), Stoppable()).explored
     return Result(outcome.without_traces(), traces, unreduced)

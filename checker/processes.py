@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -47,6 +47,11 @@ class Stopping:
 
     event: ClassVar[Event | None] = None
     parent: ClassVar[int] = 0
+
+    @classmethod
+    def begin(cls, event: Event, parent: int) -> None:
+        """This process is to end its work when the event is set, or when that parent is gone."""
+        cls.event, cls.parent = event, parent
 
     @classmethod
     def asked(cls) -> bool:
@@ -93,16 +98,17 @@ def each_in_its_own(
 def _started(context: Any, work: Callable[..., Any], number: int, given: tuple[Any, ...], stop: Event) -> _Running:
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_worked, args=(theirs, stop, os.getpid(), work, given), daemon=True)
-    with _signals_held_back():
+    with signals_held_back(_HELD_BACK):
         process.start()
     theirs.close()
     return _Running(number, process, ours)
 
 
 @contextlib.contextmanager
-def _signals_held_back() -> Iterator[None]:
-    """Processes started meanwhile never see a Ctrl-C or SIGTERM for the whole group: they are told by the event."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
+def signals_held_back(signals: Set[signal.Signals]) -> Iterator[None]:
+    """Processes started meanwhile never see these signals, which are for the whole group: they are told by the event,
+    and none dies with a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield
     finally:
@@ -111,7 +117,7 @@ def _signals_held_back() -> Iterator[None]:
 
 def _worked(connection: Connection, stop: Event, parent: int, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
     """In the process: do the work and hand over what came of it."""
-    Stopping.event, Stopping.parent = stop, parent
+    Stopping.begin(stop, parent)
     value = work(*given)
     with contextlib.suppress(OSError):  # nobody waits any more
         connection.send(value)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from checker.cache import NO_CACHE, Cache, user_cache
 from checker.coverage import Coverage, counters_of, coverage_of, guards_of
 from checker.outcome import INTERRUPTED, Explored, InvariantOutcome, Outcome, SymmetryUsed, Verdict
+from checker.processes import Stopping
 from checker.prove.certificate import Group
 from checker.trace import Trace, replay, unpermuted
 from model.errors import InternalError, ModelFault, UsageError
@@ -77,6 +78,18 @@ class Watch:
 
 
 NOBODY: Final = Watch()
+
+
+class Stoppable(Watch):
+    """In a process of its own: ends the work, at the next phase or within the search, once everything is to stop."""
+
+    def phase(self, name: str) -> None:  # noqa: ARG002  # as Watch has it
+        """Raises `KeyboardInterrupt`, as the keyboard would."""
+        if self.interrupted():
+            raise KeyboardInterrupt
+
+    def interrupted(self) -> bool:
+        return Stopping.asked()
 
 
 @dataclass(slots=True)

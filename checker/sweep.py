@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from checker.compare import Row, compare
+from checker.compare import compare
 from checker.outcome import EXIT_CODE, Verdict
+from checker.row import Row
 from checker.run import DEFAULTS, NOBODY, Options, Watch
 from checker.spec import Spec
 

@@ -63,6 +63,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("checker.spec", "checker.equivalents"),
     ("checker.judgement", "checker.spec_schema", "checker.spec_search", "checker.spec_text"),
     ("checker.trace_file", "checker.fates"),
+    ("checker.row",),
     (
         "checker.result_cache",
         "checker.spec_update",

@@ -14,9 +14,10 @@ import pytest
 from browser import running_browser
 from command_line import SMALL, elsewhere, tidegauge
 
-from checker.compare import Row, compare
+from checker.compare import compare
 from checker.files import write_folder
 from checker.report.folder import SIGN, report_pages
+from checker.row import Row
 from checker.spec import load_spec
 from model.errors import OutputError
 
